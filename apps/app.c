@@ -138,10 +138,10 @@ char *app_scientific(char *buffer, double x, int digits)
 
 char *app_bytes(char *buffer, double bytes)
 {
-    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
     int unit = 0;
-    while (bytes >= 999.5 && unit < 5) {
-        bytes /= 1000;
+    while (bytes >= 1023.5 && unit < 5) {
+        bytes /= 1024;
         unit++;
     }
     snprintf(buffer, 32, "%.*f %s", unit >= 3 && bytes < 99.95 ? 1 : 0, bytes, units[unit]);

@@ -65,7 +65,8 @@ struct json_t;
 int app_print_json(struct json_t *root);
 /* x with so many digits as "1.1e8"; buffer of at least 32. Returns buffer. */
 char *app_scientific(char *buffer, double x, int digits);
-/* Bytes as "41 MB", "35.6 GB" (powers of 1000); buffer of at least 32. Returns buffer. */
+/* Bytes as "41 MiB", "35.6 GiB"; limits are said as they are given, "41M" (ftb_bytes_text); buffer of at
+ * least 32. Returns buffer. */
 char *app_bytes(char *buffer, double bytes);
 
 #endif

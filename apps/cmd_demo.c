@@ -175,9 +175,10 @@ static int draw_larger(const demo *d, FtB_Matrix R, FtB_Matrix C, const char *fi
     r.matrix[0].row_kind = "users";
     r.matrix[1].title = "Items rated together";
     r.matrix[0].col_kind = r.matrix[1].row_kind = r.matrix[1].col_kind = "items";
-    int code = picture_matrix(&r.matrix[0], R, NULL, NULL, -1);
+    const graph_names nameless = {.path = "the demo", .base = -1};
+    int code = picture_matrix(&r.matrix[0], R, &nameless);
     if (code == APP_OK)
-        code = picture_matrix(&r.matrix[1], C, NULL, NULL, -1);
+        code = picture_matrix(&r.matrix[1], C, &nameless);
     if (code == APP_OK)
         code = picture_write(&r, path_in(path, sizeof path, d, file));
     picture_release(&r.matrix[0]);
@@ -230,11 +231,13 @@ static int draw_women(const demo *d)
                         {.title = "Events in common", .row_kind = "women", .col_kind = "women"},
                         {.title = "Who met, by Newman's weight", .row_kind = "women", .col_kind = "women"}};
     char path[1024];
-    int code = picture_matrix(&m[EVENTS], d->women, d->names, d->events, -1);
+    const graph_names both = {.path = "the demo", .base = -1, .rows = d->names, .cols = d->events},
+                      women = {.path = "the demo", .base = -1, .rows = d->names, .cols = d->names};
+    int code = picture_matrix(&m[EVENTS], d->women, &both);
     if (code == APP_OK)
-        code = picture_matrix(&m[TOGETHER], d->between[COUNT], d->names, d->names, -1);
+        code = picture_matrix(&m[TOGETHER], d->between[COUNT], &women);
     if (code == APP_OK)
-        code = picture_matrix(&m[STRENGTH], d->between[NEWMAN], d->names, d->names, -1);
+        code = picture_matrix(&m[STRENGTH], d->between[NEWMAN], &women);
     for (size_t p = 0; p < sizeof pictures / sizeof *pictures && code == APP_OK; p++) {
         draw_request r = {.kind = pictures[p].kind, .count = pictures[p].count};
         for (int k = 0; k < r.count; k++)

@@ -1,6 +1,5 @@
 /* featblas draw: pictures of a matrix: its pattern, its degrees, its graph, or its projection. */
 #include "app.h"
-#include "file_names.h"
 #include "io/io.h"
 #include "picture.h"
 #include "reader.h"
@@ -25,6 +24,7 @@ static const option draw_options[] = {
      .kind = OPTION_FILE,
      .offset = offsetof(draw_values, output),
      .written = true,
+     .form = FORM_PICTURE,
      .argument = "FILE",
      .help = "Write to FILE, whose name ends with .svg or .png."},
     {.name = "kind",
@@ -69,16 +69,15 @@ static const option draw_options[] = {
 /* A matrix in the picture, and what it holds on to. */
 typedef struct source {
     FtB_Matrix A;
-    FtB_Labels rows, cols;
-    int64_t base;
+    graph_names names;
     char title[256];
 } source;
 
 static void release(source *s)
 {
     FtB_Matrix_free(&s->A);
-    FtB_Labels_free(&s->rows);
-    FtB_Labels_free(&s->cols);
+    FtB_Labels_free(&s->names.rows);
+    FtB_Labels_free(&s->names.cols);
 }
 
 static int read(source *s, const draw_values *v, const char *path, const char *title)
@@ -87,16 +86,18 @@ static int read(source *s, const draw_values *v, const char *path, const char *t
     const char *slash = strrchr(path, '/');
     const char *name = title ? title : strcmp(path, "-") == 0 ? "standard input" : slash ? slash + 1 : path;
     snprintf(s->title, sizeof s->title, "%s", name);
-    int code = reader_read(&v->reader, path, &s->A, &s->rows, &s->cols, &found);
+    s->names.path = path;
+    s->names.lists = true;
+    int code = reader_read(&v->reader, path, &s->A, &s->names.rows, &s->names.cols, &found);
     if (code == APP_OK)
-        s->base = ftb_format_base(ftb_format_of(found.format));
+        s->names.base = ftb_format_base(ftb_format_of(found.format));
     return code;
 }
 
 static int project(source *after, const draw_values *v, const source *before)
 {
     FtB_Side onto = v->onto == 0 ? FTB_COLS : FTB_ROWS;
-    FtB_Labels side = onto == FTB_COLS ? before->cols : before->rows;
+    FtB_Labels side = onto == FTB_COLS ? before->names.cols : before->names.rows;
     int64_t nrows, ncols;
     GrB_Info info = FtB_Matrix_shape(before->A, &nrows, &ncols, NULL, NULL, NULL);
     int64_t n = onto == FTB_COLS ? ncols : nrows;
@@ -104,11 +105,11 @@ static int project(source *after, const draw_values *v, const source *before)
         info = FtB_Matrix_new(&after->A, FTB_FP64, n, n, 1);
     if (info == GrB_SUCCESS)
         info = FtB_project(after->A, before->A, v->weight, FTB_PROJECT_OPTIONS(.onto = onto));
-    after->base = before->base;
-    after->rows = after->cols = side; /* borrowed */
+    after->names.base = before->names.base;
+    after->names.rows = after->names.cols = side; /* borrowed */
     snprintf(after->title, sizeof after->title, "projected onto %s, %s", v->onto == 0 ? "columns" : "rows",
              v->weight);
-    return app_library_error(info, APP_FAILURE);
+    return graph_error(info, APP_FAILURE, &before->names);
 }
 
 static int check(const draw_values *v)
@@ -119,7 +120,7 @@ static int check(const draw_values *v)
         return app_fail(APP_USAGE, "--beside means nothing to this --kind; it goes with pattern");
     if (v->width != 0 && !(v->width >= 100 && v->width <= 20000))
         return app_fail(APP_USAGE, "--width: %g is outside 100..20000", v->width);
-    return files_check_output("output", v->output);
+    return APP_OK;
 }
 
 static int run_draw(const void *values, int count, char *const *operands)
@@ -141,14 +142,14 @@ static int run_draw(const void *values, int count, char *const *operands)
         code = project(&s[1], v, &s[0]);
     for (int k = 0; k < r.count && code == APP_OK; k++) {
         r.matrix[k].title = s[k].title;
-        code = picture_matrix(&r.matrix[k], s[k].A, s[k].rows, s[k].cols, s[k].base);
+        code = picture_matrix(&r.matrix[k], s[k].A, &s[k].names);
     }
     if (code == APP_OK)
         code = picture_write(&r, v->output);
     picture_release(&r.matrix[0]);
     picture_release(&r.matrix[1]);
     if (v->what == PROJECTION)
-        s[1].rows = s[1].cols = NULL;
+        s[1].names.rows = s[1].names.cols = NULL;
     release(&s[0]);
     release(&s[1]);
     return code;

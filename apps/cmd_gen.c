@@ -1,5 +1,6 @@
 /* featblas gen: benchmark graphs from a seed. */
 #include "app.h"
+#include "core/words.h"
 #include "format_words.h"
 #include "gen/gen.h"
 #include "learn/labelled.h"
@@ -61,6 +62,13 @@ static const generator_values defaults = {.output = "-",
         .name = option, .kind = OPTION_SET, .offset = FIELD(field), .value = 1, .help = text                 \
     }
 
+static option_form form_of_output(const void *values, const char *kind)
+{
+    if (kind && strcmp(kind, "csbm") == 0)
+        return FORM_FOLDER;
+    return ((const generator_values *)values)->format > 0 ? FORM_ANY : FORM_MATRIX;
+}
+
 static const option gen_options[] = {
     {.heading = "Output"},
     {.name = "output",
@@ -68,9 +76,11 @@ static const option gen_options[] = {
      .kind = OPTION_FILE,
      .offset = FIELD(output),
      .written = true,
+     .form_of = form_of_output,
      .argument = "FILE",
      .list = formats_written_endings,
-     .help = "Write to FILE; its ending tells the format: {}. Default: Matrix Market on standard output. "
+     .help = "Write to FILE; its ending tells the format: {}; without one, and on standard output, which is "
+             "the default, it is Matrix Market. "
              "csbm: the folder to make."},
     {.name = "format",
      .kind = OPTION_CHOICE,
@@ -86,7 +96,7 @@ static const option gen_options[] = {
      .low = 0,
      .help =
          "Seed; the graph depends on it and the options alone, on every machine. Default: 1; kron, uniform: "
-         "27491095, which GAP has."},
+         "27491095, which GAP has, and 4294967295 at most."},
     {.heading = "Size"},
     INTEGER("scale", scale, 30, "kron, uniform, rmat: 2^N vertices. Default: 16."),
     REAL("edge-factor", edge_factor,
@@ -249,9 +259,7 @@ static gen_csbm csbm_of(const generator_values *v)
 
 static FtB_Format format_of(const generator_values *v)
 {
-    if (v->format == 0)
-        return strcmp(v->output, "-") == 0 ? FTB_MTX : format_of_output(v->output);
-    return format_of_word(formats_written, v->format);
+    return v->format == 0 ? format_of_output(v->output, FTB_MTX) : format_of_word(formats_written, v->format);
 }
 
 static double edges_drawn(const generator_values *v, int64_t vertices)
@@ -365,24 +373,23 @@ static double bytes_needed(const generator_values *v, int kind, const char *name
 
 static int check_memory(const generator_values *v, int kind, const char *name)
 {
-    char limit[32], needed[32];
+    char limit[FTB_WORDS], needed[FTB_WORDS];
     const double bytes = bytes_needed(v, kind, name);
     if (v->common.memory_limit == 0 || bytes <= (double)v->common.memory_limit)
         return APP_OK;
     return app_fail(APP_MEMORY, "--memory-limit: %s is too small for this graph, which takes about %s",
-                    app_bytes(limit, (double)v->common.memory_limit), app_bytes(needed, bytes));
+                    ftb_bytes_text(limit, (double)v->common.memory_limit), ftb_bytes_text(needed, bytes));
 }
 
 static int save(const generator_values *v, const gen_graph *g, const char *name)
 {
-    const FtB_Format format = v->format == 0 && strcmp(v->output, "-") != 0 ? FTB_FORMAT_AUTO : format_of(v);
     char rows[32], cols[32], entries[32];
     double made = app_seconds();
     FtB_Matrix A;
     GrB_Info info = gen_matrix(&A, g);
     app_progress_yield(v->output);
     if (info == GrB_SUCCESS)
-        info = FtB_Matrix_write(A, v->output, format, NULL, NULL, 0);
+        info = FtB_Matrix_write(A, v->output, format_of(v), NULL, NULL, 0);
     FtB_Matrix_free(&A);
     if (info != GrB_SUCCESS)
         return app_library_error(info, APP_OUTPUT);
@@ -427,6 +434,9 @@ static int run_gen(const void *values, int count, char *const *operands)
         return app_unknown("kind", name, NKINDS, kind_names, "featblas gen --help lists them");
     if ((code = check_applies(v, kind, name)) != APP_OK)
         return code;
+    if (kind & GAP && v->seed > UINT32_MAX)
+        return app_fail(APP_USAGE, "--seed: %lld is outside 0..%u, of which GAP's generator is",
+                        (long long)v->seed, UINT32_MAX);
     if ((code = check_memory(v, kind, name)) != APP_OK)
         return code;
     if (v->common.threads > 0)

@@ -1,6 +1,8 @@
 /* featblas partition: cuts a graph into parts, or looks at parts that a file says, and prints how good they
  * are. */
 #include "app.h"
+#include "format_words.h"
+#include "graph_names.h"
 #include "partition_file.h"
 #include "reader.h"
 
@@ -40,13 +42,16 @@ static const option partition_options[] = {
      .kind = OPTION_FILE,
      FIELD(output),
      .written = true,
+     .form = FORM_BLOCK,
      .argument = "FILE",
-     .help =
-         "Write the part of each vertex, a number a line, or .npy. Default: print how good they are alone."},
+     .list = formats_block_endings,
+     .help = "Write the part of each vertex, a number a line; the name's ending, {}, tells the format. "
+             "Default: print how good they are alone."},
     {.name = NULL}};
 
 typedef struct work {
     const partition_values *v;
+    graph_names names;
     FtB_Matrix A;
     int64_t n, nparts;
     int32_t *labels;
@@ -69,9 +74,9 @@ static int make_labels(work *w)
     w->nparts = w->v->labels ? INT32_MAX : w->v->parts;
     if (w->v->labels)
         return partition_read(w->labels, w->n, &w->nparts, w->v->labels);
-    return app_library_error(
+    return graph_error(
         FtB_partition(w->labels, w->A, w->nparts, FTB_PARTITION_OPTIONS(.seed = (uint64_t)w->v->seed)),
-        APP_USAGE);
+        APP_USAGE, &w->names);
 }
 
 static int print(const work *w)
@@ -82,7 +87,7 @@ static int print(const work *w)
     if (info == GrB_SUCCESS)
         info = FtB_Matrix_shape(w->A, NULL, NULL, &nvals, NULL, NULL);
     if (info != GrB_SUCCESS)
-        return app_library_error(info, APP_OUTPUT);
+        return graph_error(info, APP_OUTPUT, &w->names);
     app_end();
     printf("%s parts of %s vertices\n", app_thousands(a, w->nparts), app_thousands(b, w->n));
     printf("%-8s %15s of %s edges, %.2f %%\n", "cut", app_thousands(a, cut), app_thousands(b, nvals),
@@ -94,12 +99,11 @@ static int print(const work *w)
 
 static int run_partition(const void *values, int count, char *const *operands)
 {
-    work w = {.v = values};
-    int64_t base;
+    work w = {.v = values, .names.path = operands[0]};
     (void)count;
     int code = check(w.v);
     if (code == APP_OK)
-        code = reader_graph(&w.v->reader, operands[0], &w.A, &w.n, &base);
+        code = reader_graph(&w.v->reader, operands[0], &w.A, &w.n, &w.names.base);
     if (code == APP_OK)
         code = make_labels(&w);
     if (code == APP_OK && w.v->output)

@@ -1,6 +1,8 @@
 /* featblas plan: how a product of a graph with feature blocks would be done, and why; nothing is computed.
  * With
  * --run, what a vertex program would take on a pipeline in hardware that is described (plan_pipeline.c). */
+#include "file_names.h"
+#include "graph_names.h"
 #include "plan_pipeline.h"
 #include "reader.h"
 
@@ -240,7 +242,7 @@ static int plan_spmm(const plan_values *v, FtB_Matrix A, int64_t nrows, int64_t 
     if (info == GrB_SUCCESS)
         info = FtB_mxm_plan(&plan, C.block, NULL, NULL, semiring, A, X.block, NULL, effort);
     if (code == APP_OK)
-        code = app_library_error(info, APP_USAGE);
+        code = graph_error(info, APP_USAGE, &(graph_names){.path = v->graph, .lists = true});
     if (code == APP_OK)
         code = explain(plan, v->set);
     FtB_Plan_free(&plan);
@@ -277,7 +279,7 @@ static int plan_entries(const plan_values *v, FtB_Matrix A, int64_t nrows, int64
     else if (info == GrB_SUCCESS)
         info = FtB_mxm_plan(&plan, S, A, NULL, expression, Y.block, X.block, FTB_DESC_ST1, effort);
     if (code == APP_OK)
-        code = app_library_error(info, APP_USAGE);
+        code = graph_error(info, APP_USAGE, &(graph_names){.path = v->graph, .lists = true});
     if (code == APP_OK)
         code = explain(plan, v->set);
     FtB_Plan_free(&plan);
@@ -312,7 +314,7 @@ static int check(const plan_values *v)
     if (v->calibrate && !v->wisdom)
         return app_fail(APP_USAGE, "--calibrate wants --wisdom FILE, to which it adds what it finds");
     if (v->calibrate && v->op < 0 && !v->graph && v->dim == 0)
-        return APP_OK;
+        return files_check_output("wisdom", v->wisdom, FORM_ANY);
     if (v->op < 0)
         return app_fail(APP_USAGE, "--op is missing: spmm, sddmm or attention (featblas plan --help)");
     if (!v->graph)
@@ -324,7 +326,7 @@ static int check(const plan_values *v)
     if (v->dim % v->heads != 0)
         return app_fail(APP_USAGE, "--heads %lld does not divide --dim %lld", (long long)v->heads,
                         (long long)v->dim);
-    return APP_OK;
+    return v->measure || v->calibrate ? files_check_output("wisdom", v->wisdom, FORM_ANY) : APP_OK;
 }
 
 /* ---- a program in hardware */

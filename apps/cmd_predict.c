@@ -2,7 +2,6 @@
 #include "app.h"
 #include "components.h"
 #include "core/core.h"
-#include "file_names.h"
 #include "format_words.h"
 #include "io/io.h"
 #include "learn/model.h"
@@ -36,6 +35,7 @@ static const option predict_options[] = {
      .kind = OPTION_FILE,
      FIELD(output),
      .written = true,
+     .form = FORM_BLOCK,
      .argument = "FILE|-",
      .list = formats_block_endings,
      .help = "Write to FILE, which appears whole or not at all; the name's ending, {}, tells the format. "
@@ -53,6 +53,7 @@ static const option predict_options[] = {
      .kind = OPTION_FILE,
      FIELD(learn.plot),
      .written = true,
+     .form = FORM_PICTURE,
      .argument = "FILE",
      .help = "Draw the embedding's first two principal components into FILE (.svg or .png), coloured by "
              "class: the "
@@ -74,24 +75,11 @@ typedef struct predict {
     FtB_Block result;
 } predict;
 
-static bool block_format(const char *path)
-{
-    const ftb_format *f = ftb_format_of(format_of_output(path));
-    return f && ftb_format_can(f, FTB_WRITE_BLOCK);
-}
-
 static int check_values(const predict_values *v, const char *path)
 {
-    const bool written = v->output && strcmp(v->output, "-") != 0;
     if (!v->load)
         return app_fail(APP_USAGE, "predict needs --load FILE");
     int code = learn_begin(&v->learn, "predict");
-    if (code == APP_OK)
-        code = files_check_output("output", v->output);
-    if (code == APP_OK && written && !block_format(v->output))
-        code = app_fail(APP_USAGE, "%s: the name's ending is none of %s", v->output, formats_block_endings());
-    if (code == APP_OK)
-        code = files_check_output("plot", v->learn.plot);
     if (code == APP_OK)
         code = learn_check_data(&v->learn, path, "output", v->output);
     return code == APP_OK ? learn_check_data(&v->learn, path, "plot", v->learn.plot) : code;
@@ -292,7 +280,7 @@ static int write_result(predict *p)
     app_progress_yield(path);
     GrB_Info info = make_result(p);
     if (info == GrB_SUCCESS)
-        info = FtB_Block_write(p->result, path, format_of_output(path), 0);
+        info = FtB_Block_write(p->result, path, format_of_output(path, FTB_TSV), 0);
     return app_library_error(info, APP_OUTPUT);
 }
 

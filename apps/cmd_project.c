@@ -1,6 +1,7 @@
 /* featblas project: reads a bipartite graph, projects it onto one side, writes the pairs. */
 #include "file_names.h"
 #include "format_words.h"
+#include "graph_names.h"
 #include "project_parts.h"
 
 #include "core/words.h"
@@ -20,6 +21,13 @@ static const char *const *weight_names(int *count)
     for (int w = 0; w < *count; w++)
         names[w] = weights[w].name;
     return names;
+}
+
+static option_form form_of_output(const void *values, const char *operand)
+{
+    const project_values *v = values;
+    (void)operand;
+    return v->dry_run ? FORM_UNKNOWN : v->format > 0 ? FORM_ANY : FORM_MATRIX;
 }
 
 static const option project_options[] = {
@@ -121,6 +129,7 @@ static const option project_options[] = {
      .kind = OPTION_FILE,
      FIELD(output),
      .written = true,
+     .form_of = form_of_output,
      .argument = "FILE|-",
      .help =
          "Write to FILE, which appears whole or not at all. Default: -, standard output; with --stats none."},
@@ -199,7 +208,7 @@ static bool to_stdout(const char *path) { return strcmp(path, "-") == 0; }
 static FtB_Format output_format(const project_values *v)
 {
     const FtB_Format format = format_of_word(formats_written, v->format);
-    return format != FTB_FORMAT_AUTO ? format : format_of_output(v->output ? v->output : "-");
+    return format != FTB_FORMAT_AUTO ? format : format_of_output(v->output ? v->output : "-", FTB_TSV);
 }
 
 bool project_has_positions(const project_values *v)
@@ -224,9 +233,7 @@ static int check_output(project *p, int count, char *const *operands)
     const project_values *v = p->values;
     if (v->stats >= 0 && v->output && to_stdout(v->output))
         return app_fail(APP_USAGE, "--stats prints on standard output too; write the result to a file");
-    int code = v->dry_run ? APP_OK : files_check_output("output", v->output);
-    if (code == APP_OK)
-        code = check_ids(p, count, operands);
+    int code = check_ids(p, count, operands);
     if (code == APP_OK && v->labels && !v->output && v->stats >= 0)
         code = app_fail(APP_USAGE, "--labels: statistics have none; --output names a file for the pairs");
     if (code == APP_OK && v->labels && project_has_positions(v) && !p->ids_path)
@@ -252,6 +259,11 @@ static GrB_Info open_sink(const project *p, FtB_Sink *sink)
     return info;
 }
 
+static int failed(const project *p, GrB_Info info, int stage)
+{
+    return graph_error(info, stage, &(graph_names){p->input, project_base(p), p->rows, p->cols, true});
+}
+
 /* What the library ran out of was not foreseen by a plan: figures of the vertices, or a sink's buffers.
  * Plans without the limit, which takes little, to say which limit would do. */
 static int too_small(project *p, FtB_Sink sink)
@@ -261,7 +273,7 @@ static int too_small(project *p, FtB_Sink sink)
     FtB_Context_set_memory_limit(NULL, 0);
     GrB_Info info = FtB_project_plan(&p->plan, sink, p->R, p->weight, &p->options, FTB_ESTIMATE);
     if (info != GrB_SUCCESS)
-        return app_library_error(info, APP_USAGE);
+        return failed(p, info, APP_USAGE);
     char given[32], enough[32];
     return app_fail(APP_MEMORY, "memory limit: %s are too few; a limit that would do is %s",
                     ftb_bytes_text(given, (double)p->values->reader.common.memory_limit),
@@ -288,7 +300,7 @@ static int work(project *p, FtB_Sink sink)
     if (unforeseen(v, info))
         return too_small(p, sink);
     if (info != GrB_SUCCESS)
-        return app_library_error(info, APP_USAGE);
+        return failed(p, info, APP_USAGE);
     p->options.plan = p->plan;
     p->seconds = app_seconds() - start;
     app_progress_clear();
@@ -311,7 +323,7 @@ static int work(project *p, FtB_Sink sink)
     if (info == GrB_SUCCESS)
         info = FtB_Sink_get_stats(sink, &stats);
     if (info != GrB_SUCCESS)
-        return app_library_error(info, APP_OUTPUT);
+        return failed(p, info, APP_OUTPUT);
     app_progress_clear();
     if (v->stats >= 0 && project_print_stats(p, &stats) != APP_OK)
         return APP_OUTPUT;

@@ -2,6 +2,7 @@
  * to a file. */
 #include "app.h"
 #include "file_names.h"
+#include "format_words.h"
 #include "io/io.h"
 #include "reader.h"
 #include "run/programs.h"
@@ -36,7 +37,7 @@ static const option run_options[] = {
      .help = "bfs, sssp: where to start, a column each: numbers with commas between them, or a file of a "
              "number a line, as "
              "the graph's file numbers vertices. pagerank: for whom, a column each; default: for all alike. "
-             "betweenness: whose paths count. Of programs of your own: who "
+             "betweenness: whose paths count, each once. Of programs of your own: who "
              "sends first. Default of these: all of them."},
     {.name = "samples",
      .kind = OPTION_INTEGER,
@@ -126,6 +127,7 @@ static const option run_options[] = {
      .offset = FIELD(items),
      .argument = "FILE",
      .written = true,
+     .form = FORM_BLOCK,
      .help = "cf: write the items' factors, as --output writes the users'."},
     {.heading = "A program of your own"},
     {.name = "send",
@@ -210,10 +212,11 @@ static const option run_options[] = {
      .offset = FIELD(output),
      .argument = "FILE",
      .written = true,
-     .help = "Write a row for each vertex, with its number as the graph's file has it in .tsv and .csv, and "
-             "without in .npy "
-             "and .mtx; cf: of each user, with ids. -: standard output. Default: say how many supersteps, or "
-             "triangles, there were."},
+     .form = FORM_BLOCK,
+     .list = formats_block_endings,
+     .help = "Write a row for each vertex; the name's ending, {}, tells the format. Tables have its number, "
+             "as the graph's file has it; .npy and .mtx have not. cf: of each user, with ids. -: standard "
+             "output. Default: say how many supersteps, or triangles, there were."},
     {.name = NULL}};
 
 /* ---- arguments */
@@ -244,13 +247,13 @@ static int check_values(const run_work *w)
         return app_fail(APP_USAGE, "--tolerance: %g; expected more than 0", v->tolerance);
     if (!isnan(v->tolerance) && v->definition == FTB_PAGERANK_LDBC)
         return app_fail(APP_USAGE, "--tolerance: the ranks of ldbc end after --rounds");
-    if (v->stats >= 0 && is_cf)
-        return app_fail(APP_USAGE, "--stats means nothing to cf");
     if (v->method >= 0 && (v->method >= RUN_SGD) != is_cf)
         return app_fail(APP_USAGE, "--method: of %s it is %s", w->program->name,
                         is_cf ? "sgd, als or gradient" : "rounds, changes or sweeps");
     if (v->method > FTB_PAGERANK_ROUNDS && v->definition == FTB_PAGERANK_LDBC)
         return app_fail(APP_USAGE, "--method: the ranks of ldbc are those of rounds");
+    if (v->from && v->definition == FTB_PAGERANK_LDBC)
+        return app_fail(APP_USAGE, "--from: the ranks of ldbc begin as all alike");
     return APP_OK;
 }
 
@@ -316,13 +319,12 @@ static int check(run_work *w, int count, char *const *operands)
         ftb_same_file(v->sources, v->output))
         return app_fail(APP_USAGE, "--sources and --output name the same file, %s", v->output);
     int code = own ? APP_OK : find_program(&w->program, operands[0]);
-    if (code == APP_OK && v->stats >= 0 && to_stdout(v))
+    if (code == APP_OK && v->stats >= 0 && (to_stdout(v) || (v->items && strcmp(v->items, "-") == 0)))
         code = app_fail(APP_USAGE, "--stats prints on standard output too; write the result to a file");
     if (code == APP_OK)
         code = check_options(w);
-    if (code == APP_OK)
-        code = files_check_output("items", v->items);
-    return code == APP_OK ? files_check_output("output", v->output) : code;
+    return code == APP_OK && v->sources && !is_list(v->sources) ? files_check_input("sources", v->sources)
+                                                                : code;
 }
 
 /* A list such as 7,12. */
@@ -349,7 +351,7 @@ static int parse_sources(run_work *w)
 static int read_sources(run_work *w)
 {
     const char *text = w->values->sources;
-    int64_t width, base = w->base;
+    int64_t width, base = w->names.base;
     int code = APP_OK;
     if (!text)
         return APP_OK;
@@ -371,7 +373,7 @@ static int read_sources(run_work *w)
 /* ---- output */
 
 /* Rows with the vertices' numbers before them. Whole numbers are those of the graph's file, too. */
-static GrB_Info write_numbered(run_work *w)
+static GrB_Info write_numbered(run_work *w, FtB_Format format)
 {
     FtB_Block all, rest = NULL;
     FtB_Type type;
@@ -389,16 +391,17 @@ static GrB_Info write_numbered(run_work *w)
         info = FtB_Block_shape(all, NULL, NULL, &ld, NULL, &numbers);
     for (int64_t v = 0; v < w->n && info == GrB_SUCCESS; v++) {
         if (type == FTB_FP64)
-            ((double *)numbers)[v * ld] = (double)(v + w->base);
+            ((double *)numbers)[v * ld] = (double)(v + w->names.base);
         else
-            ((int64_t *)numbers)[v * ld] = v + w->base;
+            ((int64_t *)numbers)[v * ld] = v + w->names.base;
         for (int64_t c = w->vertices; c < ncols; c++)
-            ((int64_t *)numbers)[v * ld + 1 + c] += ((int64_t *)numbers)[v * ld + 1 + c] >= 0 ? w->base : 0;
+            ((int64_t *)numbers)[v * ld + 1 + c] +=
+                ((int64_t *)numbers)[v * ld + 1 + c] >= 0 ? w->names.base : 0;
     }
     if (info == GrB_SUCCESS)
         info = FtB_Block_changed(all);
     if (info == GrB_SUCCESS)
-        info = FtB_Block_write(all, w->values->output, FTB_FORMAT_AUTO, 0);
+        info = FtB_Block_write(all, w->values->output, format, 0);
     FtB_Block_free(&rest);
     FtB_Block_free(&all);
     return info;
@@ -410,11 +413,9 @@ static int write_state(run_work *w)
     if (!path)
         return APP_OK;
     app_progress_yield(path);
-    const ftb_format *format;
-    (void)ftb_format_ending(&format, path);
-    const bool numbered =
-        strcmp(path, "-") == 0 || format == ftb_format_of(FTB_TSV) || format == ftb_format_of(FTB_CSV);
-    return app_library_error(numbered ? write_numbered(w) : FtB_Block_write(w->X, path, FTB_FORMAT_AUTO, 0),
+    const FtB_Format format = format_of_output(path, FTB_TSV);
+    const bool numbered = format == FTB_TSV || format == FTB_CSV;
+    return app_library_error(numbered ? write_numbered(w, format) : FtB_Block_write(w->X, path, format, 0),
                              APP_OUTPUT);
 }
 
@@ -432,9 +433,8 @@ static int work(run_work *w)
         app_progress_stop();
     const double start = app_seconds();
     const GrB_Info info = w->program ? w->program->run(w) : GrB_SUCCESS;
-    int code = !w->program            ? run_own(w)
-               : info == GrB_NO_VALUE ? app_library_error(info, APP_FAILURE) /* rounds were over too early */
-                                      : app_library_error(info, APP_INPUT);
+    int code = w->program ? graph_error(info, info == GrB_NO_VALUE ? APP_FAILURE : APP_INPUT, &w->names)
+                          : run_own(w);
     w->seconds = app_seconds() - start;
     if (told && fclose(told) != 0 && code == APP_OK)
         code = app_fail(APP_MEMORY, "out of memory");
@@ -445,20 +445,29 @@ static int work(run_work *w)
         fputs(table, stderr);
     }
     if (code == APP_OK && v->stats >= 0)
-        code = run_stats(w, table);
+        code = run_stats(&(run_facts){.path = w->names.path,
+                                      .program = w->program ? w->program->name : "own",
+                                      .what = w->what ? w->what : "supersteps",
+                                      .A = w->A,
+                                      .X = w->X,
+                                      .supersteps = w->supersteps,
+                                      .read_seconds = w->read_seconds,
+                                      .seconds = w->seconds,
+                                      .json = v->stats == RUN_STATS_JSON},
+                         table);
     free(table);
     return code;
 }
 
 static int run_run(const void *values, int count, char *const *operands)
 {
-    run_work w = {.values = values, .vertices = INT64_MAX, .path = operands[count - 1]};
+    run_work w = {.values = values, .vertices = INT64_MAX, .names.path = operands[count - 1]};
     const run_values *v = values;
     int code = check(&w, count, operands);
     if (code == APP_OK && w.program && !w.program->run)
-        return run_cf(v, w.path);
+        return run_cf(v, w.names.path);
     if (code == APP_OK)
-        code = reader_graph(&v->reader, w.path, &w.A, &w.n, &w.base);
+        code = reader_graph(&v->reader, w.names.path, &w.A, &w.n, &w.names.base);
     if (code == APP_OK)
         code = read_sources(&w);
     w.read_seconds = app_seconds();

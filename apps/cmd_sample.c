@@ -1,5 +1,6 @@
 /* featblas sample: neighbourhoods of seeds, or walks from them, batch by batch: files of what was drawn, and
  * how much that was. */
+#include "graph_names.h"
 #include "sample/sample_parts.h"
 
 #include <string.h>
@@ -174,6 +175,7 @@ static const option sample_options[] = {
      .letter = 'o',
      .kind = OPTION_DIRECTORY,
      .offset = FIELD(output),
+     .form = FORM_FOLDER,
      .argument = "DIR",
      .help = "Write each batch's layers and vertices into this folder. Default: print statistics alone."},
     {.name = "format",
@@ -326,9 +328,10 @@ static int batch_of_graph(sample_work *w, int64_t batch)
     const FtB_Sample_options o = options_of(w, batch);
     FtB_Sample s;
     const double start = app_seconds();
-    int code = app_library_error(FtB_sample(&s, w->A, w->seeds + batch * w->v->batch,
-                                            sample_batch_size(w, batch), w->fanouts, w->nhops, &o),
-                                 APP_USAGE);
+    const graph_names names = {.path = w->v->graph, .base = w->base};
+    int code = graph_error(FtB_sample(&s, w->A, w->seeds + batch * w->v->batch, sample_batch_size(w, batch),
+                                      w->fanouts, w->nhops, &o),
+                           APP_USAGE, &names);
     w->seconds += app_seconds() - start;
     for (int h = 0; h < w->nhops && code == APP_OK; h++) {
         w->picked[h] += FtB_Sample_edge_counts(s).at[h];

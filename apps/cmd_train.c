@@ -1,6 +1,5 @@
 /* featblas train: reads a graph with features and labels, trains a graph neural network, saves it. */
 #include "command_options.h"
-#include "file_names.h"
 #include "learn/train.h"
 
 #include "core/core.h"
@@ -193,6 +192,7 @@ static const option train_options[] = {
      .kind = OPTION_FILE,
      FIELD(save),
      .written = true,
+     .form = FORM_ANY,
      .rewrites = "resume",
      .argument = "FILE",
      .help =
@@ -213,6 +213,7 @@ static const option train_options[] = {
      .kind = OPTION_FILE,
      FIELD(learn.plot),
      .written = true,
+     .form = FORM_PICTURE,
      .argument = "FILE",
      .help = "Draw the learning curve into FILE, whose name ends with .svg or .png."},
     {.name = NULL},
@@ -236,11 +237,7 @@ static const train_values train_defaults = {
 
 static int check_files(const train_values *v, const char *path)
 {
-    int code = files_check_output("save", v->save);
-    if (code == APP_OK)
-        code = files_check_output("plot", v->learn.plot);
-    if (code == APP_OK)
-        code = learn_check_data(&v->learn, path, "save", v->save);
+    const int code = learn_check_data(&v->learn, path, "save", v->save);
     return code == APP_OK ? learn_check_data(&v->learn, path, "plot", v->learn.plot) : code;
 }
 

@@ -33,17 +33,29 @@
 
 /* What an option's argument is, and the type of the field that it sets. */
 typedef enum option_kind {
-    OPTION_SET,       /* none; int: becomes `value` */
-    OPTION_INTEGER,   /* int64_t within low..high */
-    OPTION_REAL,      /* double, not NaN (so that NaN can be the default that says "not given") */
-    OPTION_SIZE,      /* int64_t: bytes such as 2G, 512M (powers of 1024), or 50% of this machine's memory */
-    OPTION_CHOICE,    /* int: position in `choices`, or in `words` */
-    OPTION_TEXT,      /* const char *; `choices` are offered by completion only */
-    OPTION_FILE,      /* const char *; files.h looks at those that are read or `written` */
-    OPTION_TABLE,     /* const char *: FILE:COLUMN,COLUMN, a file that is read */
-    OPTION_TEXTS,     /* option_texts: the option may be given again */
+    OPTION_SET,     /* none; int: becomes `value` */
+    OPTION_INTEGER, /* int64_t within low..high */
+    OPTION_REAL,    /* double, not NaN (so that NaN can be the default that says "not given") */
+    OPTION_SIZE,    /* int64_t: bytes such as 2G, 512M (powers of 1024), or 50% of this machine's memory */
+    OPTION_CHOICE,  /* int: position in `choices`, or in `words` */
+    OPTION_TEXT,    /* const char *; `choices` are offered by completion only */
+    OPTION_FILE,  /* const char *; file_names.h looks at those that are read or `written`. Where the argument
+                     is FILE alone, it must be there */
+    OPTION_TABLE, /* const char *: FILE:COLUMN,COLUMN, a file that is read */
+    OPTION_TEXTS, /* option_texts: the option may be given again */
     OPTION_DIRECTORY, /* const char * */
 } option_kind;
+
+/* What a file or folder that is written is, which is checked before anything is read: its name's ending, and
+ * that its folder can be written to. */
+typedef enum option_form {
+    FORM_UNKNOWN, /* it is not checked */
+    FORM_ANY,     /* any ending */
+    FORM_MATRIX,  /* a format of matrices, or no ending */
+    FORM_BLOCK,   /* a format of blocks, or no ending */
+    FORM_PICTURE, /* .svg or .png */
+    FORM_FOLDER,  /* which is there, or is made */
+} option_form;
 
 /* What an option was given, each time. */
 enum { OPTION_TEXTS_MOST = 64 };
@@ -65,8 +77,11 @@ typedef struct option {
     const char *const *(*words)(int *count); /* or a list made at run time */
     bool written;                            /* OPTION_FILE: the file is written, or may be */
     const char *rewrites; /* written: the option whose file it may be, which is read before; NULL: none */
-    const char *help;     /* sentences; {} stands for what `list` says */
-    const char *(*list)(void); /* NULL: none */
+    option_form form;     /* of what is written */
+    option_form (*form_of)(const void *values,
+                           const char *operand); /* or by what else was given: operand 0 */
+    const char *help;                            /* sentences; {} stands for what `list` says */
+    const char *(*list)(void);                   /* NULL: none */
 } option;
 
 /* The options that every subcommand has; the first member of each values struct. */

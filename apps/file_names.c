@@ -1,11 +1,15 @@
-/* The files that a command line names: which are one, and which can be written. */
+/* The files that a command line names: which are one, which are there, and which
+ * can be written. */
 #include "file_names.h"
 
 #include "app.h"
+#include "format_words.h"
 #include "io/io.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -109,36 +113,116 @@ static int check(const command *c, const void *values, int count, char *const *o
     return code;
 }
 
-int files_check(const command *c, const void *values, int count, char *const *operands)
-{
-    return check(c, values, count, operands, NULL, NULL);
-}
-
 int files_check_beside(const command *c, const void *values, int count, char *const *operands,
                        const char *what, const char *path)
 {
     return check(c, values, count, operands, what, path);
 }
 
-int files_check_output(const char *name, const char *path)
+/* ---- what is read is there, what is written can be */
+
+static bool ends_with(const char *path, const char *ending)
 {
-    struct stat st;
-    if (!path || strcmp(path, "-") == 0)
-        return APP_OK;
-    if (!*path)
-        return app_fail(APP_USAGE, "--%s: the name is empty", name);
-    const bool exists = stat(path, &st) == 0;
-    if (exists && S_ISDIR(st.st_mode))
-        return app_fail(APP_OUTPUT, "%s: is a folder; --%s names a file", path, name);
-    if (exists && !S_ISREG(st.st_mode)) /* pipes, devices: no file beside them */
-        return APP_OK;
+    const size_t length = strlen(path), end = strlen(ending);
+    return length > end && strcasecmp(path + length - end, ending) == 0;
+}
+
+bool files_is_png(const char *path) { return ends_with(path, ".png"); }
+
+/* The endings that the name of such a file may have; NULL: this one's is one of them. */
+static const char *other_endings(option_form form, const char *path)
+{
+    const bool matrix = form == FORM_MATRIX;
+    if (form == FORM_PICTURE)
+        return ends_with(path, ".svg") || files_is_png(path) ? NULL : ".svg or .png";
+    if (!matrix && form != FORM_BLOCK)
+        return NULL;
+    const ftb_format *f = ftb_format_of(format_of_output(path, FTB_TSV));
+    if (f && ftb_format_can(f, matrix ? FTB_WRITE_MATRIX : FTB_WRITE_BLOCK))
+        return NULL;
+    return matrix ? formats_written_endings() : formats_block_endings();
+}
+
+/* The folder that `path` is in can be written to. */
+static int check_folder(const char *path)
+{
     char *real = ftb_resolve(path), *folder = ftb_folder_of(real ? real : path);
     int code = APP_OK;
     if (!folder)
         code = app_fail(APP_MEMORY, "out of memory");
+    else if (access(folder, F_OK) != 0 && errno == ENOENT)
+        code = app_fail(APP_OUTPUT, "%s: there is no folder %s", path, folder);
     else if (access(folder, W_OK | X_OK) != 0)
         code = app_fail(APP_OUTPUT, "%s: the folder %s cannot be written to", path, folder);
     free(real);
     free(folder);
+    return code;
+}
+
+int files_check_output(const char *name, const char *path, option_form form)
+{
+    struct stat st;
+    if (!path || form == FORM_UNKNOWN || (form != FORM_FOLDER && strcmp(path, "-") == 0))
+        return APP_OK;
+    if (!*path)
+        return app_fail(APP_USAGE, "--%s: the name is empty", name);
+    const char *endings = other_endings(form, path);
+    if (endings)
+        return app_fail(APP_USAGE, "--%s: %s: the name's ending is none of %s", name, path, endings);
+    const bool exists = stat(path, &st) == 0, folder = exists && S_ISDIR(st.st_mode);
+    if (exists && folder != (form == FORM_FOLDER))
+        return app_fail(APP_OUTPUT, "%s: is a %s; --%s names a %s", path, folder ? "folder" : "file", name,
+                        folder ? "file" : "folder");
+    if (folder && access(path, W_OK | X_OK) != 0)
+        return app_fail(APP_OUTPUT, "%s: the folder cannot be written to", path);
+    if (folder || (exists && !S_ISREG(st.st_mode))) /* pipes, devices: no file beside them */
+        return APP_OK;
+    return check_folder(path);
+}
+
+int files_check_input(const char *name, const char *path)
+{
+    if (!path || strcmp(path, "-") == 0)
+        return APP_OK;
+    if (!*path)
+        return app_fail(APP_USAGE, "--%s: the name is empty", name);
+    if (access(path, R_OK) != 0)
+        return app_fail(APP_INPUT, "%s: cannot read: %s", path, strerror(errno));
+    return APP_OK;
+}
+
+/* What may be something else than a file is left to who reads it. */
+static int check_input(const option *o, const char *path)
+{
+    if (o->kind != OPTION_TABLE)
+        return strcmp(o->argument, "FILE") == 0 ? files_check_input(o->name, path) : APP_OK;
+    const char *colon = strrchr(path, ':');
+    if (!colon)
+        return app_fail(APP_USAGE, "--%s: '%s' is not %s", o->name, path, o->argument);
+    char *file = strndup(path, (size_t)(colon - path));
+    const int code = file ? files_check_input(o->name, file) : app_fail(APP_MEMORY, "out of memory");
+    free(file);
+    return code;
+}
+
+static int check_file(const option *o, const void *values, const char *operand, bool written)
+{
+    const bool file = o->kind == OPTION_FILE || o->kind == OPTION_TABLE || o->form == FORM_FOLDER;
+    const char *path = NULL;
+    if (o->name && file && written == (o->written || o->form == FORM_FOLDER))
+        memcpy(&path, (const char *)values + o->offset, sizeof path);
+    if (!path)
+        return APP_OK;
+    if (written)
+        return files_check_output(o->name, path, o->form_of ? o->form_of(values, operand) : o->form);
+    return check_input(o, path);
+}
+
+int files_check(const command *c, const void *values, int count, char *const *operands)
+{
+    int code = check(c, values, count, operands, NULL, NULL);
+    for (int written = 1; written >= 0; written--)
+        for (const option *o = options_next(c, NULL); o && code == APP_OK; o = options_next(c, o))
+            code = check_file(o, values, count > 0 ? operands[0] : NULL, written != 0);
     return code;
 }

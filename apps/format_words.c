@@ -63,8 +63,8 @@ const char *formats_block_endings(void)
     return ftb_format_list(text, FTB_WRITE_BLOCK, true, " or ");
 }
 
-FtB_Format format_of_output(const char *path)
+FtB_Format format_of_output(const char *path, FtB_Format plain)
 {
     const char *slash = strrchr(path, '/');
-    return strchr(slash ? slash : path, '.') ? ftb_format_by_ending(path) : FTB_TSV;
+    return strchr(slash ? slash : path, '.') ? ftb_format_by_ending(path) : plain;
 }

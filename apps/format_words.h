@@ -14,8 +14,8 @@ const char *formats_read_list(void);
 const char *formats_written_list(void);
 const char *formats_written_endings(void);
 const char *formats_block_endings(void); /* of blocks that are written */
-/* The format that an output's name says: TSV where it has no ending ("-", "/dev/stdout", "out.d/pairs"),
- * FTB_FORMAT_AUTO where its ending is unknown. */
-FtB_Format format_of_output(const char *path);
+/* The format that an output's name says: `plain`, that of standard output, where it has no ending ("-",
+ * "/dev/stdout", "out.d/pairs"), FTB_FORMAT_AUTO where its ending is unknown. */
+FtB_Format format_of_output(const char *path, FtB_Format plain);
 
 #endif

@@ -2,6 +2,7 @@
 #include "partition_file.h"
 
 #include "app.h"
+#include "format_words.h"
 
 static int take_labels(int32_t *labels, int64_t n, int64_t *nparts, const char *path, FtB_Block X)
 {
@@ -43,7 +44,7 @@ int partition_write(const int32_t *labels, int64_t n, const char *path)
     FtB_Block X;
     GrB_Info info = FtB_Block_wrap_const(&X, labels, n, 1, 1, FTB_INT32);
     if (info == GrB_SUCCESS)
-        info = FtB_Block_write(X, path, FTB_FORMAT_AUTO, 0);
+        info = FtB_Block_write(X, path, format_of_output(path, FTB_TSV), 0);
     FtB_Block_free(&X);
     return app_library_error(info, APP_OUTPUT);
 }

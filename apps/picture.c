@@ -3,6 +3,7 @@
 
 #include "app.h"
 #include "core/core.h"
+#include "file_names.h"
 #include "io/io.h"
 
 #include <dlfcn.h>
@@ -57,34 +58,18 @@ static draw_function *open_module(void)
     return draw;
 }
 
-static bool ends_with(const char *path, const char *ending)
-{
-    const size_t length = strlen(path), end = strlen(ending);
-    return length > end && strcmp(path + length - end, ending) == 0;
-}
-
-int picture_check_name(const char *path)
-{
-    if (!path || ends_with(path, ".svg") || ends_with(path, ".png"))
-        return APP_OK;
-    return app_fail(APP_USAGE, "%s: a picture's name ends with .svg or .png", path);
-}
-
 int picture_write(draw_request *request, const char *path)
 {
     unsigned char *bytes = NULL;
     size_t size = 0;
     char message[512];
-    int code = picture_check_name(path);
-    if (code != APP_OK)
-        return code;
-    request->png = ends_with(path, ".png");
+    request->png = files_is_png(path);
     draw_function *draw = open_module();
     if (!draw)
         return app_fail(APP_FAILURE, "the drawing module " MODULE " cannot be opened: %s", dlerror());
     if (draw(request, &bytes, &size, message, sizeof message) != 0)
         return app_fail(APP_FAILURE, "%s", message);
-    code = app_library_error(ftb_file_put(ftb_context(), path, bytes, (int64_t)size), APP_OUTPUT);
+    const int code = app_library_error(ftb_file_put(ftb_context(), path, bytes, (int64_t)size), APP_OUTPUT);
     free(bytes);
     return code;
 }
@@ -130,7 +115,7 @@ static bool consecutive(int64_t count, FtB_Labels labels, int64_t base, int64_t 
     return true;
 }
 
-int picture_matrix(draw_matrix *m, FtB_Matrix A, FtB_Labels rows, FtB_Labels cols, int64_t base)
+int picture_matrix(draw_matrix *m, FtB_Matrix A, const graph_names *names)
 {
     int64_t width, nvals;
     FtB_Type type;
@@ -140,7 +125,7 @@ int picture_matrix(draw_matrix *m, FtB_Matrix A, FtB_Labels rows, FtB_Labels col
     if (info == GrB_SUCCESS)
         info = FtB_Matrix_csr(A, &m->rowptr, &colidx, &values);
     if (info != GrB_SUCCESS)
-        return app_library_error(info, APP_FAILURE);
+        return graph_error(info, APP_FAILURE, names);
     if (m->ncols > FTB_INT32_LIMIT)
         return app_fail(APP_FAILURE, "%lld columns are too many to draw", (long long)m->ncols);
     m->colidx = colidx;
@@ -151,10 +136,10 @@ int picture_matrix(draw_matrix *m, FtB_Matrix A, FtB_Labels rows, FtB_Labels col
             copy[e] = ftb_get_real(values, type, e * width);
     }
     m->values = copy;
-    m->row_texts = !consecutive(m->nrows, rows, base, &m->row_base);
-    m->col_texts = !consecutive(m->ncols, cols, base, &m->col_base);
-    m->row_names = names_of(m->nrows, rows, base);
-    m->col_names = names_of(m->ncols, cols, base);
+    m->row_texts = !consecutive(m->nrows, names->rows, names->base, &m->row_base);
+    m->col_texts = !consecutive(m->ncols, names->cols, names->base, &m->col_base);
+    m->row_names = names_of(m->nrows, names->rows, names->base);
+    m->col_names = names_of(m->ncols, names->cols, names->base);
     return APP_OK;
 }
 

@@ -3,18 +3,16 @@
 #define APP_PICTURE_H
 
 #include "draw/draw.h"
-#include "featblas.h"
+#include "graph_names.h"
 
-/* Whether the name of a picture, NULL for none, ends with .svg or .png. Returns an exit code. */
-int picture_check_name(const char *path);
-/* Draws into a file, whole or not at all; its ending, .svg or .png, tells the format. An exit code, after
+/* Draws into a file, whole or not at all; a PNG where its name ends so, else an SVG. An exit code, after
  * saying what is wrong. */
 int picture_write(draw_request *request, const char *path);
 
-/* A matrix's arrays as a picture's; what is copied for it is released by picture_release. Labels may be
- * NULL; where `base` >= 0, rows and columns of small matrices without labels are named by number from there.
+/* A matrix's arrays as a picture's; what is copied for it is released by picture_release. Rows and
+ * columns of small matrices have names; without labels, and where the base is not -1, numbers.
  */
-int picture_matrix(draw_matrix *m, FtB_Matrix A, FtB_Labels rows, FtB_Labels cols, int64_t base);
+int picture_matrix(draw_matrix *m, FtB_Matrix A, const graph_names *names);
 void picture_release(draw_matrix *m);
 
 #endif

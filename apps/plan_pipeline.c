@@ -2,6 +2,7 @@
 #include "plan_pipeline.h"
 
 #include "featblas_vertex.h"
+#include "graph_names.h"
 #include "vertex/pipeline_walk.h"
 
 #include <stdlib.h>
@@ -36,17 +37,6 @@ static int read_graph(const plan_pipeline *p, const ftb_pipeline_program *progra
     return code;
 }
 
-/* How many supersteps PageRank takes until the ranks change little: it is run. */
-static int count_rounds(FtB_Matrix A, int64_t n, int64_t *rounds)
-{
-    FtB_Block R = NULL;
-    GrB_Info info = FtB_Block_new(&R, n, 1, FTB_FP64);
-    if (info == GrB_SUCCESS)
-        info = FtB_pagerank(R, A, FTB_PAGERANK(.supersteps = rounds));
-    FtB_Block_free(&R);
-    return app_library_error(info, APP_INPUT);
-}
-
 static int find_source(const plan_pipeline *p, int64_t n, int64_t base, int64_t *source)
 {
     *source = p->source < 0 ? 0 : p->source - base;
@@ -58,43 +48,77 @@ static int find_source(const plan_pipeline *p, int64_t n, int64_t base, int64_t 
                     (long long)base, (long long)(n - 1 + base));
 }
 
-static void print_machine(const ftb_pipeline_machine *m, const char *program, const char *graph, int64_t n)
+typedef struct work {
+    const plan_pipeline *p;
+    graph_names names;
+    ftb_pipeline_machine machine;
+    ftb_pipeline_totals totals;
+    const ftb_pipeline_program *program;
+    FtB_Matrix A;
+    int64_t n, source, rounds;
+} work;
+
+/* How many supersteps PageRank takes until the ranks change little: it is run. */
+static int count_rounds(work *w)
+{
+    FtB_Block R = NULL;
+    GrB_Info info = FtB_Block_new(&R, w->n, 1, FTB_FP64);
+    if (info == GrB_SUCCESS)
+        info = FtB_pagerank(R, w->A, FTB_PAGERANK(.supersteps = &w->rounds));
+    FtB_Block_free(&R);
+    return graph_error(info, APP_INPUT, &w->names);
+}
+
+static void print(const work *w, const char *steps)
 {
     char a[32], b[32];
+    const ftb_pipeline_machine *m = &w->machine;
+    app_progress_clear();
     app_print(stdout, "%s of %s, %s vertices, on %s: %lld streams at %.4g GHz, %s on the chip, %.4g GB/s%s\n",
-              program, graph, app_thousands(a, n), m->name, (long long)m->streams, m->clock / 1e9,
-              app_bytes(b, (double)m->scratchpad), m->memory_rate / 1e9, m->prefetch ? "" : ", no prefetch");
+              w->p->program, w->names.path, app_thousands(a, w->n), m->name, (long long)m->streams,
+              m->clock / 1e9, app_bytes(b, (double)m->scratchpad), m->memory_rate / 1e9,
+              m->prefetch ? "" : ", no prefetch");
+    fputs(steps, stdout);
+    ftb_pipeline_print(&w->totals, m, stdout);
+}
+
+/* What is told of each superstep, with --verbose, is printed once all went well. */
+static int predict(work *w)
+{
+    char *steps = NULL;
+    size_t size = 0;
+    FILE *told = open_memstream(&steps, &size);
+    if (!told)
+        return app_fail(APP_MEMORY, "out of memory");
+    int code = graph_error(ftb_pipeline_predict(&w->totals, &w->machine, w->program, w->A, w->source,
+                                                w->rounds, w->p->reader->common.verbose ? told : NULL),
+                           APP_INPUT, &w->names);
+    if (fclose(told) != 0 && code == APP_OK)
+        code = app_fail(APP_MEMORY, "out of memory");
+    if (code == APP_OK)
+        print(w, steps);
+    free(steps);
+    return code;
 }
 
 int plan_pipeline_run(const plan_pipeline *p)
 {
     char message[512];
-    ftb_pipeline_machine machine;
-    ftb_pipeline_totals totals;
-    const ftb_pipeline_program *program;
-    FtB_Matrix A = NULL;
-    int64_t n = 0, base = 0, source = 0, rounds = p->rounds;
-    int code = check(p, &program);
-    if (code == APP_OK && !ftb_pipeline_read(&machine, p->machine, message, sizeof message))
+    work w = {.p = p, .names.path = p->graph, .rounds = p->rounds};
+    int code = check(p, &w.program);
+    if (code == APP_OK && !ftb_pipeline_read(&w.machine, p->machine, message, sizeof message))
         code = app_fail(APP_INPUT, "%s", message);
     if (code == APP_OK)
-        code = read_graph(p, program, &A, &n, &base);
-    if (code == APP_OK && !program->all)
-        code = find_source(p, n, base, &source);
-    if (code == APP_OK && program->all && rounds == 0) {
-        rounds = 1;
-        if (!program->both)
-            code = count_rounds(A, n, &rounds);
-    }
-    if (code == APP_OK) {
-        app_progress_clear();
-        print_machine(&machine, p->program, p->graph, n);
-        code = app_library_error(ftb_pipeline_predict(&totals, &machine, program, A, source, rounds,
-                                                      p->reader->common.verbose ? stdout : NULL),
-                                 APP_INPUT);
+        code = read_graph(p, w.program, &w.A, &w.n, &w.names.base);
+    if (code == APP_OK && !w.program->all)
+        code = find_source(p, w.n, w.names.base, &w.source);
+    if (code == APP_OK && w.program->all && w.rounds == 0) {
+        w.rounds = 1;
+        if (!w.program->both)
+            code = count_rounds(&w);
     }
     if (code == APP_OK)
-        ftb_pipeline_print(&totals, &machine, stdout);
-    FtB_Matrix_free(&A);
+        code = predict(&w);
+    FtB_Matrix_free(&w.A);
     return code;
 }

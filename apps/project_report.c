@@ -208,7 +208,7 @@ int project_dry_run(const project *p)
            threads == 1 ? "" : "s");
     double writing = text_bytes(p, entries) / TEXT_SPEED;
     if (writing > SLOW_OUTPUT)
-        printf("; text output at %s/s would take %s", app_bytes(b, TEXT_SPEED), duration(c, writing));
+        printf("; text output would take %s", duration(c, writing));
     putchar('\n');
     if (p->values->explain || p->values->reader.common.verbose)
         return app_library_error(FtB_Plan_explain(p->plan, stdout), APP_OUTPUT);

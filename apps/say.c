@@ -100,7 +100,9 @@ static bool reader_gone(void)
 /* The length of a name of the library's arguments at p, which is an option's name as well. */
 static size_t argument_at(const char *p)
 {
-    static const char *const names[] = {"semiring", "weight", "epilogue", "where", "min_weight", "top_k"};
+    static const char *const names[] = {"semiring", "weight", "epilogue", "where", "min_weight",
+                                        "top_k",    "send",   "combine",  "apply", "active",
+                                        "settled",  "until",  "priority"};
     for (size_t n = 0; n < sizeof names / sizeof *names; n++)
         if (strncmp(p, names[n], strlen(names[n])) == 0 && strncmp(p + strlen(names[n]), ": ", 2) == 0)
             return strlen(names[n]);

@@ -41,6 +41,28 @@ run 0 run cf ratings.csv --columns user,item,stars --held-out 0.3 --seed 2
 holds out "held out"
 [ "$(awk '$1 == "rmse" { print $4 + $8 }' out)" = 25 ] || fail "split: $(cat out)"
 
+# Statistics, which are all that standard output has.
+run 0 run cf ratings.csv --columns user,item,stars --method als --factors 3 --rounds 4 --held-out 0.3 --seed 2 --stats text -o u.npy
+holds out "input            6 users, 5 items, 25 ratings"
+holds out "program          cf"
+holds out "rounds           4"
+holds out "rmse             "
+holds out "held out         "
+holds out "result           6 x 3 fp32, 72 bytes"
+holds out "items            5 x 3 fp32, 60 bytes"
+run 0 run cf ratings.csv --columns user,item,stars --method als --factors 3 --rounds 4 --held-out 0.3 --seed 2 --stats json
+python3 - out <<'PY' || fail "statistics as JSON: $(cat out)"
+import json, sys
+x = json.load(open(sys.argv[1]))
+assert x["input"] == {"path": "ratings.csv", "users": 6, "items": 5, "nvals": 25} and x["program"] == "cf" and x["rounds"] == 4
+assert [s["round"] for s in x["steps"]] == [1, 2, 3, 4]
+assert abs(x["steps"][-1]["rmse"] - x["trained"]["rmse"]) < 1e-5 and abs(x["steps"][-1]["held_out"] - x["held_out"]["rmse"]) < 1e-5
+assert x["trained"]["ratings"] + x["held_out"]["ratings"] == 25 and 1 < x["offset"] < 5
+assert x["result"] == {"nrows": 6, "ncols": 3, "type": "fp32", "bytes": 72} and x["items"]["nrows"] == 5 and x["peak_bytes"] > 0
+PY
+run 0 run cf ratings.csv --columns user,item,stars --rounds 1 --stats json
+grep -q '"held_out": null' out || fail "held out: $(cat out)"
+
 run 2 run cf r.mtx --method changes
 says "--method: of cf it is sgd, als or gradient"
 run 2 run cf r.mtx --rate 0.1 --method als
@@ -51,8 +73,15 @@ run 2 run cf r.mtx --lambda 0
 says "--lambda: 0; expected more than 0"
 run 2 run cf r.mtx --rate 0
 says "--rate: 0; expected more than 0"
-run 2 run cf r.mtx --stats text
-says "--stats means nothing to cf"
+run 2 run cf r.mtx --stats text --items -
+says "--stats prints on standard output too"
+run 2 run cf r.mtx --held-out 0.99999999
+says "--held-out: 0.99999999 holds out all of the 3 ratings"
+run 2 run cf r.mtx --held-out 1e-9
+says "--held-out: 1e-09 holds out none of the 3 ratings"
+printf '%%%%MatrixMarket matrix coordinate real general\n2 3 0\n' >none.mtx
+run 3 run cf none.mtx
+says "none.mtx: has no ratings"
 run 0 run cf ratings.csv --columns user,item,stars --rounds 1 -o o.txt
 [ "$(cut -f1 o.txt | head -1)" = "$(sed -n 2p ratings.csv | cut -d, -f1)" ] && [ ! -e o.ids.csv ] || fail "txt: $(head -2 o.txt)"
 run 2 run cf r.mtx -o - --items -
@@ -75,7 +104,10 @@ run 3 run cf r.mtx --rate 10 --rounds 50
 says "factors grew beyond all bounds in round"
 printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 nan\n' >nan.mtx
 run 3 run cf nan.mtx
-says "R: the rating (0, 0) is nan"
+says "nan.mtx: the rating of 1 for 1 is nan; expected a finite one"
+printf 'ann,film,1\nbob,film,nan\n' >nan.csv
+run 3 run cf nan.csv
+says "nan.csv: the rating of bob for film is nan"
 run 2 run cf r.mtx -o r.mtx
 run 2 run cf r.mtx -o f.tsv --items f.tsv
 says "--items and --output name the same file"

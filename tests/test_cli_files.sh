@@ -66,7 +66,7 @@ for name in edges features labels split; do
     file=$(ls data/$name.*)
     run 2 train data --epochs 1 --save "./$file"
     says "--save names a file of the data"
-    run 2 predict data --load none.safetensors -o "data/../$file"
+    run 2 predict data --load in.tsv -o "data/../$file"
     says "--output names a file of the data"
 done
 cmp -s edges data/edges.mtx || fail "train: data/edges.mtx was written"

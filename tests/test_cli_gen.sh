@@ -32,7 +32,7 @@ says "--homophily means nothing to gen rmat"
 run 2 gen csbm --homophily -2 -o x
 says "homophily -2; for 2 classes expected -1 to 1"
 run 5 gen csbm --vertices 20 -o no/such
-says "no/such: cannot make the folder"
+says "no/such: there is no folder no/"
 run 4 gen csbm --vertices 1000000000 --memory-limit 1G -o x
 [ ! -e x ] || fail "x was made"
 
@@ -73,6 +73,15 @@ run 2 gen kron --permute -o x.sg
 says "--permute means nothing to gen kron"
 run 2 gen kron --scale 0 -o x.sg
 says "kron: scale 0; expected 1 to 30"
+run 2 gen kron --seed 4294967296 -o x.sg
+says "--seed: 4294967296 is outside 0..4294967295"
+run 2 gen uniform --seed 4294967296 -o x.sg
+run 0 gen uniform -q --scale 4 --seed 4294967295 -o x.sg
+run 0 gen rmat -q --scale 4 --seed 4294967296 -o x.mtx
+run 4 gen rmat --scale 24 --memory-limit 100M -o y.mtx
+says "--memory-limit: 100M is too small for this graph, which takes about "
+grep -q 'about [0-9]*[KMG]$' err || fail "other units than the limit's: $(cat err)"
+rm x.sg
 run 1 gen kron -q --scale 4 --values weights -o x.sg
 says "x.sg: an entry of an .sg file has no value"
 run 4 gen kron --scale 24 --memory-limit 1G -o x.sg

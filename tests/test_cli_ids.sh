@@ -37,6 +37,7 @@ cp list.csv r.ids.csv
 run 2 project r.ids.csv -o ./r.npz
 says "INPUT and the ids beside --output name the same file"
 cmp -s list.csv r.ids.csv || fail "r.ids.csv was written"
+cp list.csv s.ids.csv
 run 2 project list.csv --labels names.csv:id,name --sources s.ids.csv -o s.mtx
 says "--sources and the ids beside --output name the same file"
 

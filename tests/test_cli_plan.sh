@@ -121,6 +121,9 @@ refuses 2 '--rounds means nothing without --run' "$featblas" plan --op spmm --gr
 refuses 2 "'g.csr': --graph names the graph" "$featblas" plan --op spmm --dim 8 g.csr
 refuses 3 '--source: vertex 9; expected 1 to 3' "$featblas" plan --run bfs --machine m.json --source 9 small.mtx
 refuses 3 'expected a square matrix' "$featblas" plan --run bfs --machine m.json ratings.tsv
+printf '%%%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 1\n2 3 -2\n3 2 1\n' > cycle.mtx
+refuses 3 'cycle.mtx: still changes after 3 supersteps' "$featblas" plan -v --run sssp --machine m.json --source 1 cycle.mtx
+[ ! -s out.txt ] || fail "a heading of what failed: $(cat out.txt)"
 refuses 3 'nowhere.json' "$featblas" plan --run bfs --machine nowhere.json small.mtx
 sed 's/"streams": 8/"streams": 0/' m.json > bad.json
 refuses 3 'bad.json: streams: expected a whole number from 1 to 4096' "$featblas" plan --run bfs --machine bad.json small.mtx

@@ -41,7 +41,19 @@ holds out "changed"
 awk 'NR == FNR { r[$1] = $2; next } { d = r[$1] - $2; off += d > 0 ? d : -d } END { exit !(NR == 14 && off < 1e-9) }' anew.tsv swept.tsv ||
     fail "by sweeps: $(cat swept.tsv), by rounds: $(cat anew.tsv)"
 run 3 run pagerank h.mtx --from r.tsv
-says "start is 7 x 2; expected 7 x 1"
+says "--from: r.tsv is 7 x 2; expected 7 x 1, without the vertices' numbers"
+printf '%%%%MatrixMarket matrix array real general\n7 1\n1\n1\n1\nnan\n1\n1\n1\n' >nan.mtx
+run 3 run pagerank h.mtx --from nan.mtx
+says "--from: nan.mtx: the rank of vertex 4 is nan; expected a finite number"
+run 2 run pagerank h.mtx --definition ldbc --from r.npy
+says "--from: the ranks of ldbc begin as all alike"
+# However large the ranks are that are begun with, and whatever their signs.
+printf '%%%%MatrixMarket matrix array real general\n7 1\n1e300\n-1e300\n1e200\n5\n1e-300\n0\n-1e290\n' >far.mtx
+for method in rounds changes sweeps; do
+    run 0 run pagerank h.mtx --definition networkx --tolerance 1e-12 --rounds 1000 --method $method --from far.mtx -o again.tsv
+    awk 'NR == FNR { r[$1] = $2; next } { d = r[$1] - $2; off += d > 0 ? d : -d } END { exit !(NR == 14 && off < 1e-9) }' anew.tsv again.tsv ||
+        fail "$method from far: $(cat again.tsv), anew: $(cat anew.tsv)"
+done
 run 2 run pagerank h.mtx --definition ldbc --method changes
 says "--method: the ranks of ldbc are those of rounds"
 run 0 run pagerank g.mtx --damping 0.5 --explain -o r.npy
@@ -80,6 +92,11 @@ holds out "5 sources in"
 [ "$(tr '\t\n' ' ,' <b.tsv)" = "1 0,2 1,3 1,4 3,5 0," ] || fail "betweenness: $(cat b.tsv)"
 run 0 run betweenness t.mtx --sources 1,2 --normalized -o -
 [ "$(tr '\t\n' ' ,' <out)" = "1 0,2 0.3333333333333333,3 0.16666666666666666,4 0.3333333333333333,5 0," ] || fail "from 1 and 2: $(cat out)"
+cp out once.tsv
+run 0 run betweenness t.mtx --sources 1,2,1,1 --normalized -o -
+cmp -s out once.tsv || fail "a source that is there again: $(cat out)"
+run 0 run betweenness t.mtx --sources 1,2,1
+holds out "2 sources in"
 run 0 run betweenness t.mtx --samples 5 -o all.tsv
 cmp -s all.tsv b.tsv || fail "all sources, drawn: $(cat all.tsv)"
 run 0 run betweenness t.mtx --samples 2 --seed 7 -o -
@@ -92,7 +109,7 @@ run 0 run topological t.mtx -o -
 run 0 run topological t.mtx
 holds out "5 levels in"
 run 3 run topological g.mtx
-says "A: the cycle 0 -> 1 -> 2 -> 0 has no order"
+says "g.mtx: the cycle 1 -> 2 -> 3 -> 1 has no order"
 run 2 run betweenness t.mtx --sources 1 --samples 2
 says "--samples: --sources says which they are"
 run 2 run betweenness t.mtx --seed 2
@@ -146,11 +163,19 @@ says "--combine is missing"
 run 2 run sssp --send x --combine 'min : message' --apply 'x = 1' --init 'x = 1' g.mtx
 says "a program has a name, or texts of your own"
 run 2 run --send x --combine 'min : message' --apply 'x = 1' --init 'x = wide' g.mtx
-says "--init: apply: unknown name 'wide' at column 5"
+says "--init: unknown name 'wide' at column 5"
 run 2 run --send x --combine 'min : message +' --apply 'x = 1' --init 'x = 1' g.mtx
 says "at column 16, where the text ends"
 run 2 run --send x --combine 'min : message' --apply 'x = 1' --init ';' g.mtx
 says "--init: expected FIELD = text"
+run 2 run --send x --combine 'min : message' --apply 'x = 1' --init 'x = 1; xx = 2' g.mtx
+says "--init: 'xx' is in none of the other texts"
+run 2 run --send x --combine 'min : message' --apply 'x = 1' --init 'id = 1; x = 1' g.mtx
+says "--init: 'id' is"
+run 2 run --send x --combine 'min : message' --apply 'y = 1' --init 'x = 1' g.mtx
+says "--init: there is no 'y', which --apply changes"
+run 2 run --send id --combine 'plus : message' --apply 'x = received' --init 'x = 1' --active true g.mtx
+says "neither --until nor --rounds"
 run 3 run sssp g.mtx --sources 8
 says "--sources: vertex 8; expected 1 to 7"
 printf -- '-9223372036854775808\n' >sources.txt
@@ -159,7 +184,7 @@ says "--sources: vertex -9223372036854775808; expected 1 to 7"
 run 3 run sssp g.mtx --sources nowhere
 printf '%%%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 1\n2 3 -2\n3 2 1\n' >n.mtx
 run 3 run sssp n.mtx --sources 1
-says "A: the cycle 1 -> 2 -> 1 is of negative length"
+says "n.mtx: the cycle 2 -> 3 -> 2 is of negative length, and is reached from source 1"
 run 2 run bfs g.mtx --sources 1 -o g.mtx
 run 5 run bfs g.mtx --sources 1 -o none/here.tsv
 

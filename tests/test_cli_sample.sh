@@ -86,7 +86,7 @@ printf '1 2\n3 4\n' >list.tsv
 run 3 sample --graph list.tsv --random 1
 says "rows and columns have numbers apart"
 run 5 sample --graph graph.npz --random 3 -o no/such
-says "no/such: cannot make the folder"
+says "no/such: there is no folder no/"
 
 # Texts: numbers as the graph's file has them.
 seq 1 2 601 >seeds1.txt
@@ -172,7 +172,7 @@ done <<END
 --graph graph.npz --random 3 --sampler last|times is missing
 --graph graph.npz --random 3 --fanout 3/2|has more lists than there are relations, 1
 --graph graph.npz --relation a:b:c=x --random 3|--graph means nothing with --relation
---relation a:b:c=x --random 3 --exclude y|--exclude means nothing with --relation
+--relation a:b:c=x --random 3 --exclude graph.npz|--exclude means nothing with --relation
 --relation a:b:c=x --random 3 --negative 3|--negative means nothing with --relation
 --relation a:b:c=x --random 3 --times t --until 3|--times: with --relation expected values
 --relation a:b=x --random 3|'a:b=x' is not NAME:SOURCE:DESTINATION=FILE

@@ -175,7 +175,7 @@ says "exclude each other"
 run 2 train data --dropout 1
 says "--dropout: 1 is outside"
 run 2 train data --plot curve.pdf
-says "ends with .svg or .png"
+says "the name's ending is none of .svg or .png"
 # Two files of one name
 cp a.safetensors same.svg
 run 2 train data --epochs 2 --save same.svg --plot ./same.svg
@@ -233,10 +233,10 @@ run 2 predict data --load a.safetensors -o p.npz
 run 5 train data --save data
 says "data: is a folder"
 run 5 predict data --load a.safetensors -o nowhere/p.tsv
-says "the folder nowhere/ cannot be written to"
+says "there is no folder nowhere/"
 run 3 train g.mtx --features f.csv
 run 5 train data --save nowhere/m.safetensors
-says "the folder nowhere/ cannot be written to"
+says "there is no folder nowhere/"
 run 1 train data --lr 1e30 --epochs 50 --optimizer sgd -q
 says "a smaller --lr may help"
 

@@ -1,6 +1,5 @@
 /* The options that train and predict share: data, and what a model is. */
 #include "learn/train.h"
-#include "picture.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,7 +22,7 @@ const option learn_options[] = {
     {.name = "split",
      .kind = OPTION_FILE,
      FIELD(split),
-     .argument = "FILE",
+     .argument = "FILE|NAME",
      .help = "train, val, test or none, a line per vertex; of OGB's layout the name of a split. Default: the "
              "folder's."},
     {.name = "make-features",
@@ -117,8 +116,6 @@ int learn_begin(const learn_values *v, const char *name)
     }
     if (v->teleport < 0 || v->teleport > 1)
         return app_fail(APP_USAGE, "--teleport: %g is outside 0..1", v->teleport);
-    if (picture_check_name(v->plot) != APP_OK)
-        return APP_USAGE;
     if (v->made > 0 && v->features)
         return app_fail(APP_USAGE, "--make-features and --features exclude each other");
     return app_library_error(FtB_Context_set_deterministic(NULL, v->deterministic), APP_FAILURE);

@@ -13,11 +13,12 @@
 typedef struct cf {
     const run_values *v;
     FtB_Matrix R, train, held_out;
-    FtB_Labels users, items;
+    graph_names names; /* of the ratings' file */
     FtB_Block U, V;
-    double mean;
-    int64_t nratings, nheld_out, base;
-    FILE *out; /* for people; NULL: nobody wants to know */
+    double mean, read_seconds, seconds;
+    int64_t nratings, nheld_out;
+    FILE *out;   /* for people; NULL: nobody wants to know */
+    char *table; /* with --stats: what is told of each round */
 } cf;
 
 static int check(const cf *w)
@@ -69,7 +70,7 @@ static GrB_Info split(cf *w)
     return info;
 }
 
-static GrB_Info factorize(cf *w)
+static GrB_Info factorize(cf *w, FILE *told)
 {
     const run_values *v = w->v;
     const int64_t k = v->factors > 0 ? v->factors : 32;
@@ -87,24 +88,10 @@ static GrB_Info factorize(cf *w)
                                        .rounds = v->rounds, .lambda = isnan(v->lambda) ? 0 : v->lambda,
                                        .rate = isnan(v->rate) ? 0 : v->rate, .offset = w->mean,
                                        .seed = (uint64_t)(v->seed < 0 ? 0 : v->seed),
-                                       .held_out = w->nheld_out > 0 ? w->held_out : NULL, .explain = w->out));
+                                       .held_out = w->nheld_out > 0 ? w->held_out : NULL, .explain = told));
 }
 
 /* ---- output */
-
-/* As the name's ending says; NULL: it says none. */
-static const ftb_format *format_of(const char *path)
-{
-    const ftb_format *f;
-    (void)ftb_format_ending(&f, path);
-    return f;
-}
-
-static bool is_table(const char *path)
-{
-    const ftb_format *f = format_of(path);
-    return strcmp(path, "-") == 0 || f == ftb_format_of(FTB_TSV) || f == ftb_format_of(FTB_CSV);
-}
 
 /* A line for each row, which begins with its id. */
 static GrB_Info write_lines(const cf *w, ftb_file *file, FtB_Format format, FtB_Block X, FtB_Labels labels)
@@ -121,7 +108,7 @@ static GrB_Info write_lines(const cf *w, ftb_file *file, FtB_Format format, FtB_
         if (labels)
             end = ftb_put_label(end, format, labels, i);
         else
-            end += sprintf(end, "%lld", (long long)(i + w->base));
+            end += sprintf(end, "%lld", (long long)(i + w->names.base));
         for (int64_t f = 0; f < k; f++)
             end += sprintf(end, "%c%.9g", format == FTB_CSV ? ',' : '\t',
                            (double)((const float *)values)[i * ld + f]);
@@ -133,16 +120,16 @@ static GrB_Info write_lines(const cf *w, ftb_file *file, FtB_Format format, FtB_
 }
 
 /* Rows without ids, which are in a table beside the file then. */
-static GrB_Info write_block(const char *path, FtB_Block X, FtB_Labels labels)
+static GrB_Info write_block(const char *path, FtB_Format format, FtB_Block X, FtB_Labels labels)
 {
     ftb_file *ids = NULL;
     int64_t nrows;
     GrB_Info info = FtB_Block_shape(X, &nrows, NULL, NULL, NULL, NULL);
     if (info == GrB_SUCCESS && labels)
         info = ftb_write_ids(&ids, ftb_context(), path, "ids", labels, nrows,
-                             format_of(path) ? ftb_format_base(format_of(path)) : 0);
+                             ftb_format_base(ftb_format_of(format)));
     if (info == GrB_SUCCESS)
-        info = FtB_Block_write(X, path, FTB_FORMAT_AUTO, 0);
+        info = FtB_Block_write(X, path, format, 0);
     if (info == GrB_SUCCESS && ids)
         info = ftb_file_commit(&ids);
     ftb_file_discard(&ids);
@@ -155,66 +142,134 @@ static int write_factors(const cf *w, const char *path, FtB_Block X, FtB_Labels 
     if (!path)
         return APP_OK;
     app_progress_yield(path);
-    if (!is_table(path))
-        return app_library_error(write_block(path, X, labels), APP_OUTPUT);
+    const FtB_Format format = format_of_output(path, FTB_TSV);
+    if (format != FTB_TSV && format != FTB_CSV)
+        return app_library_error(write_block(path, format, X, labels), APP_OUTPUT);
     GrB_Info info = ftb_file_create(&file, ftb_context(), path);
     if (info == GrB_SUCCESS)
-        info = write_lines(w, file, format_of(path) == ftb_format_of(FTB_CSV) ? FTB_CSV : FTB_TSV, X, labels);
+        info = write_lines(w, file, format, X, labels);
     if (info == GrB_SUCCESS)
         info = ftb_file_commit(&file);
     ftb_file_discard(&file);
     return app_library_error(info, APP_OUTPUT);
 }
 
-static int tell(const cf *w, double seconds)
+/* ---- what is said */
+
+/* How well ratings are predicted. */
+static GrB_Info measure(const cf *w, run_errors *e)
 {
-    double trained = 0, held_out = 0;
-    char numbers[2][32];
-    if (!w->out)
-        return APP_OK;
-    GrB_Info info = FtB_factorize_error(&trained, w->U, w->V, w->train, w->mean);
+    *e = (run_errors){.offset = w->mean, .ntrained = w->nratings, .nheld_out = w->nheld_out};
+    GrB_Info info = FtB_factorize_error(&e->trained, w->U, w->V, w->train, w->mean);
     if (info == GrB_SUCCESS)
-        info = FtB_factorize_error(&held_out, w->U, w->V, w->held_out, w->mean);
-    if (info != GrB_SUCCESS)
-        return app_library_error(info, APP_INPUT);
+        info = FtB_factorize_error(&e->held_out, w->U, w->V, w->held_out, w->mean);
+    return info;
+}
+
+static int64_t lines_of(const char *text)
+{
+    int64_t lines = 0;
+    for (; *text; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+static int tell(const cf *w)
+{
+    run_errors e;
+    char numbers[2][32];
+    if (!w->out && w->v->stats < 0)
+        return APP_OK;
+    int code = graph_error(measure(w, &e), APP_INPUT, &w->names);
+    if (code != APP_OK)
+        return code;
     app_end();
-    fprintf(w->out, "rmse %.6f of %s ratings", trained, app_thousands(numbers[0], w->nratings));
-    if (w->nheld_out > 0)
-        fprintf(w->out, ", %.6f of %s held out", held_out, app_thousands(numbers[1], w->nheld_out));
-    fprintf(w->out, "; about %.6g; in %.3f s\n", w->mean, seconds);
+    if (w->v->stats >= 0)
+        return run_stats(&(run_facts){.path = w->names.path,
+                                      .program = "cf",
+                                      .what = "rounds",
+                                      .A = w->R,
+                                      .X = w->U,
+                                      .items = w->V,
+                                      .supersteps = lines_of(w->table) - 1,
+                                      .read_seconds = w->read_seconds,
+                                      .seconds = w->seconds,
+                                      .errors = &e,
+                                      .json = w->v->stats == RUN_STATS_JSON},
+                         w->table);
+    fprintf(w->out, "rmse %.6f of %s ratings", e.trained, app_thousands(numbers[0], e.ntrained));
+    if (e.nheld_out > 0)
+        fprintf(w->out, ", %.6f of %s held out", e.held_out, app_thousands(numbers[1], e.nheld_out));
+    fprintf(w->out, "; about %.6g; in %.3f s\n", e.offset, w->seconds);
     return APP_OK;
+}
+
+/* ---- all of it */
+
+static int read_ratings(cf *w)
+{
+    reader_found found;
+    int code = reader_read(&w->v->reader, w->names.path, &w->R, &w->names.rows, &w->names.cols, &found);
+    if (code == APP_OK) {
+        w->names.base = ftb_format_base(ftb_format_of(found.format));
+        code = graph_error(split(w), APP_INPUT, &w->names);
+    }
+    w->read_seconds = app_seconds();
+    if (code == APP_OK && w->nratings + w->nheld_out == 0)
+        return app_fail(APP_INPUT, "%s: has no ratings", w->names.path);
+    if (code == APP_OK && !isnan(w->v->held_out) && (w->nratings == 0 || w->nheld_out == 0))
+        return app_fail(APP_USAGE, "--held-out: %.10g holds out %s of the %lld ratings", w->v->held_out,
+                        w->nratings == 0 ? "all" : "none", (long long)(w->nratings + w->nheld_out));
+    return code;
+}
+
+/* Rounds are told to people as they end, or, with --stats, kept for these. */
+static int work(cf *w)
+{
+    size_t size = 0;
+    const bool kept = w->v->stats >= 0;
+    FILE *told = kept ? open_memstream(&w->table, &size) : w->out;
+    if (kept && !told)
+        return app_fail(APP_MEMORY, "out of memory");
+    if (told && !kept)
+        app_progress_stop();
+    const double start = app_seconds();
+    int code = graph_error(factorize(w, told), APP_INPUT, &w->names);
+    w->seconds = app_seconds() - start;
+    if (kept && fclose(told) != 0 && code == APP_OK)
+        code = app_fail(APP_MEMORY, "out of memory");
+    char *name = w->table ? strstr(w->table, "held out") : NULL; /* one word, as other columns' names are */
+    if (name)
+        name[strlen("held")] = '_';
+    return code;
 }
 
 int run_cf(const run_values *v, const char *path)
 {
     const bool piped = (v->output && strcmp(v->output, "-") == 0) || (v->items && strcmp(v->items, "-") == 0);
-    cf w = {.v = v, .out = v->reader.common.quiet ? NULL : piped ? stderr : stdout};
-    reader_found found;
+    cf w = {.v = v,
+            .names = {.path = path, .lists = true},
+            .out = v->reader.common.quiet ? NULL
+                   : piped                ? stderr
+                                          : stdout};
     int code = check(&w);
     if (code == APP_OK)
-        code = reader_read(&v->reader, path, &w.R, &w.users, &w.items, &found);
-    if (code == APP_OK) {
-        w.base = ftb_format_base(ftb_format_of(found.format));
-        code = app_library_error(split(&w), APP_INPUT);
-    }
-    if (w.out)
-        app_progress_stop();
-    const double start = app_seconds();
+        code = read_ratings(&w);
     if (code == APP_OK)
-        code = app_library_error(factorize(&w), APP_INPUT);
-    const double seconds = app_seconds() - start;
+        code = work(&w);
     if (code == APP_OK)
-        code = write_factors(&w, v->output, w.U, w.users);
+        code = write_factors(&w, v->output, w.U, w.names.rows);
     if (code == APP_OK)
-        code = write_factors(&w, v->items, w.V, w.items);
+        code = write_factors(&w, v->items, w.V, w.names.cols);
     if (code == APP_OK)
-        code = tell(&w, seconds);
+        code = tell(&w);
     FtB_Matrix *const matrices[] = {&w.R, &w.train, &w.held_out};
     for (int m = 0; m < 3; m++)
         FtB_Matrix_free(matrices[m]);
-    FtB_Labels_free(&w.users);
-    FtB_Labels_free(&w.items);
+    FtB_Labels_free(&w.names.rows);
+    FtB_Labels_free(&w.names.cols);
     FtB_Block_free(&w.U);
     FtB_Block_free(&w.V);
+    free(w.table);
     return code;
 }

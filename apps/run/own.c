@@ -1,10 +1,37 @@
 /* A vertex program of the user's own texts; its state is columns of FP64. */
 #include "run/programs.h"
 
+#include "core/core.h"
+
+#include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { FIELDS = 6, NAME = 28 }; /* as FTB_STATE takes them; characters of one */
+
+/* Whether a text has this name, as old.NAME, too. */
+static bool has_name(const char *text, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = text ? strstr(text, name) : NULL; at; at = strstr(at + 1, name)) {
+        const char before = at == text ? ' ' : at[-1], after = at[length];
+        if (!isalnum((unsigned char)before) && before != '_' && !isalnum((unsigned char)after) &&
+            after != '_')
+            return true;
+    }
+    return false;
+}
+
+/* A field that is begun with is a slip where no other text has it. */
+static int check_used(const run_values *v, const char *name)
+{
+    const char *const texts[] = {v->send, v->combine, v->apply, v->active, v->settled, v->until, v->priority};
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
+        if (has_name(texts[t], name))
+            return APP_OK;
+    return app_fail(APP_USAGE, "--init: '%s' is in none of the other texts", name);
+}
 
 /* The names left of = in --init. */
 static int list_fields(const run_work *w, char fields[FIELDS][NAME], int *count)
@@ -20,15 +47,31 @@ static int list_fields(const run_work *w, char fields[FIELDS][NAME], int *count)
             snprintf(fields[(*count)++], NAME, "%.*s", (int)length, name);
         at = *end ? end + 1 : end;
     }
-    return *count > 0 ? APP_OK : app_fail(APP_USAGE, "--init: expected FIELD = text");
+    int code = *count > 0 ? APP_OK : app_fail(APP_USAGE, "--init: expected FIELD = text");
+    for (int f = 0; f < *count && code == APP_OK; f++)
+        code = check_used(w->values, fields[f]);
+    return code;
+}
+
+/* What is wrong with --init, which is a program's apply. */
+static GrB_Info name_init(GrB_Info info)
+{
+    static const char apply[] = "apply: ";
+    const char *text = FtB_error();
+    const size_t skip = strncmp(text, apply, strlen(apply)) == 0 ? strlen(apply) : 0;
+    char *copy = skip > 0 ? strdup(text + skip) : NULL;
+    if (copy)
+        info = ftb_fail(info, "--init: %s", copy);
+    free(copy);
+    return info;
 }
 
 /* A superstep that makes the state of nothing, then the others. */
-static GrB_Info run_texts(run_work *w, FtB_States states, const char **what)
+static GrB_Info run_texts(run_work *w, FtB_States states, bool *begins)
 {
     const run_values *v = w->values;
     FtB_Program program = NULL;
-    *what = "--init: ";
+    *begins = true;
     GrB_Info info =
         FtB_Program_new(&program, FTB_PROGRAM(.send = "id", .combine = "min : message", .apply = v->init,
                                               .rounds = 1, .applies = FTB_APPLY_ALL));
@@ -37,7 +80,7 @@ static GrB_Info run_texts(run_work *w, FtB_States states, const char **what)
     FtB_Program_free(&program);
     if (info != GrB_SUCCESS)
         return info;
-    *what = "";
+    *begins = false;
     info = FtB_Program_new(
         &program, FTB_PROGRAM(.send = v->send, .combine = v->combine, .apply = v->apply, .active = v->active,
                               .settled = v->settled, .until = v->until, .priority = v->priority,
@@ -56,7 +99,7 @@ int run_own(run_work *w)
     char fields[FIELDS][NAME];
     FtB_Binding states[FIELDS];
     FtB_Block columns[FIELDS] = {NULL};
-    const char *what = "";
+    bool begins = false;
     int count;
     int code = list_fields(w, fields, &count);
     if (code != APP_OK)
@@ -67,11 +110,10 @@ int run_own(run_work *w)
         states[f] = (FtB_Binding){fields[f], FTB_ARG(columns[f])};
     }
     if (info == GrB_SUCCESS)
-        info = run_texts(w, (FtB_States){states, (size_t)count}, &what);
-    if (*what && (info == GrB_INVALID_VALUE || info == GrB_DIMENSION_MISMATCH || info == GrB_DOMAIN_MISMATCH))
-        code = app_fail(APP_USAGE, "%s%s", what, FtB_error());
-    else
-        code = app_library_error(info, APP_USAGE);
+        info = run_texts(w, (FtB_States){states, (size_t)count}, &begins);
+    if (info != GrB_SUCCESS && begins)
+        info = name_init(info);
+    code = graph_error(info, APP_USAGE, &w->names);
     for (int f = 0; f < count; f++)
         FtB_Block_free(&columns[f]);
     return code;

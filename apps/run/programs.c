@@ -2,6 +2,8 @@
  * cmd_run.c has the options and says in its description what it writes. */
 #include "run/programs.h"
 
+#include "core/core.h"
+
 #include <math.h>
 
 static FtB_Run_options options_of(run_work *w)
@@ -44,14 +46,39 @@ static GrB_Info components(run_work *w)
     return info == GrB_SUCCESS ? FtB_components(w->X, w->A, &o) : info;
 }
 
+/* --from: as many finite numbers as there are ranks. */
+static GrB_Info read_start(const run_work *w, FtB_Block *start, int64_t k)
+{
+    const char *path = w->values->from;
+    int64_t nrows, ncols, ld;
+    void *at;
+    GrB_Info info = FtB_Block_read(start, path, FTB_BLOCK_READ_OPTIONS(.type = FTB_FP64));
+    if (info == GrB_SUCCESS)
+        info = FtB_Block_shape(*start, &nrows, &ncols, &ld, NULL, &at);
+    if (info != GrB_SUCCESS)
+        return info;
+    if (nrows != w->n || ncols != k)
+        return ftb_fail(GrB_DIMENSION_MISMATCH, "--from: %s is %lld x %lld; expected %lld x %lld%s", path,
+                        (long long)nrows, (long long)ncols, (long long)w->n, (long long)k,
+                        nrows == w->n && ncols == k + 1 ? ", without the vertices' numbers" : "");
+    for (int64_t v = 0; v < nrows; v++)
+        for (int64_t c = 0; c < ncols; c++)
+            if (!isfinite(((const double *)at)[v * ld + c]))
+                return ftb_fail(GrB_INVALID_VALUE,
+                                "--from: %s: the rank of vertex %lld is %g; expected a finite number", path,
+                                (long long)(v + w->names.base), ((const double *)at)[v * ld + c]);
+    return GrB_SUCCESS;
+}
+
 static GrB_Info pagerank(run_work *w)
 {
     const run_values *v = w->values;
     FtB_Block start = NULL;
     w->what = v->method == FTB_PAGERANK_SWEEPS ? "sweeps" : NULL;
-    GrB_Info info = FtB_Block_new(&w->X, w->n, w->sources ? w->nsources : 1, FTB_FP64);
+    const int64_t k = w->sources ? w->nsources : 1;
+    GrB_Info info = FtB_Block_new(&w->X, w->n, k, FTB_FP64);
     if (info == GrB_SUCCESS && v->from)
-        info = FtB_Block_read(&start, v->from, FTB_BLOCK_READ_OPTIONS(.type = FTB_FP64));
+        info = read_start(w, &start, k);
     if (info == GrB_SUCCESS)
         info = FtB_pagerank(
             w->X, w->A,
@@ -82,11 +109,31 @@ static GrB_Info clustering(run_work *w)
     return FtB_clustering(w->X, w->A, FTB_CLUSTERING(.undirected = w->values->undirected != 0));
 }
 
+/* Each source once, where it comes first. */
+static GrB_Info unite_sources(run_work *w)
+{
+    uint8_t *seen = ftb_new0(ftb_context(), w->n, 1);
+    int64_t kept = 0;
+    if (!seen)
+        return ftb_nomem();
+    for (int64_t t = 0; t < w->nsources; t++) {
+        const int64_t v = w->sources[t];
+        if (!seen[v])
+            w->sources[kept++] = v;
+        seen[v] = 1;
+    }
+    w->nsources = kept;
+    ftb_delete(seen);
+    return GrB_SUCCESS;
+}
+
 static GrB_Info betweenness(run_work *w)
 {
     const run_values *v = w->values;
+    GrB_Info info = w->sources ? unite_sources(w) : GrB_SUCCESS;
     const int64_t count = w->sources ? w->nsources : v->samples;
-    GrB_Info info = FtB_Block_new(&w->X, w->n, 1, FTB_FP64);
+    if (info == GrB_SUCCESS)
+        info = FtB_Block_new(&w->X, w->n, 1, FTB_FP64);
     w->what = "sources";
     w->supersteps = count ? count : w->n;
     if (info != GrB_SUCCESS)

@@ -4,6 +4,7 @@
 
 #include "app.h"
 #include "featblas_vertex.h"
+#include "graph_names.h"
 
 typedef struct run_values {
     reader_values reader;
@@ -14,14 +15,15 @@ typedef struct run_values {
     double damping, tolerance, delta, lambda, rate, offset, held_out;
 } run_values;
 
-enum { RUN_SGD = 3 }; /* of --method's choices the first one of cf; those before it are pagerank's */
+enum { RUN_STATS_JSON = 1 }; /* choice of --stats */
+enum { RUN_SGD = 3 };        /* of --method's choices the first one of cf; those before it are pagerank's */
 
 typedef struct run_work {
     const run_values *values;
     const struct run_program *program; /* one of the library's; NULL: the user's own */
-    const char *path;                  /* of the graph */
+    graph_names names;                 /* of the graph: its file, and what that numbers vertices from */
     FtB_Matrix A;
-    int64_t n, base; /* vertices; what the graph's file numbers them from */
+    int64_t n; /* vertices */
     int64_t *sources, nsources;
     FILE *explain; /* NULL: nobody wants to know */
     /* results */
@@ -49,7 +51,23 @@ int run_cf(const run_values *v, const char *path);
 
 /* A program of the user's texts. (own.c) */
 int run_own(run_work *w);
-/* Prints what the run was; table: what `explain` was told. (stats.c) */
-int run_stats(const run_work *w, const char *table);
+/* What ratings are predicted with: roots of mean squares, and what they are about. */
+typedef struct run_errors {
+    double trained, held_out, offset;
+    int64_t ntrained, nheld_out;
+} run_errors;
+
+/* What --stats prints of a run. */
+typedef struct run_facts {
+    const char *path, *program, *what; /* what its supersteps are called */
+    FtB_Matrix A;
+    FtB_Block X, items; /* what is written; items: of cf */
+    int64_t supersteps;
+    double read_seconds, seconds;
+    const run_errors *errors; /* of cf; NULL: it is a graph */
+    bool json;
+} run_facts;
+/* table: what `explain` was told. (stats.c) */
+int run_stats(const run_facts *f, const char *table);
 
 #endif

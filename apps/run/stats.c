@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATS_JSON = 1, MOST = 16 }; /* choice of --stats; columns of the table */
+enum { MOST = 16 }; /* columns of the table */
 
 /* The next word of a line, without its blanks; NULL at its end. */
 static const char *word(const char *at, size_t *length)
@@ -72,65 +72,119 @@ static bool total(json_t *steps, const char *name, int64_t *sum, int64_t *most)
     return there;
 }
 
-typedef struct result {
-    int64_t nrows, ncols, nvals; /* nvals: of the graph */
+static json_t *block_json(FtB_Block X)
+{
+    int64_t nrows, ncols;
     FtB_Type type;
-    double bytes;
-} result;
-
-static GrB_Info look(const run_work *w, result *r)
-{
-    GrB_Info info = FtB_Matrix_shape(w->A, NULL, NULL, &r->nvals, NULL, NULL);
-    if (info == GrB_SUCCESS)
-        info = FtB_Block_shape(w->X, &r->nrows, &r->ncols, NULL, &r->type, NULL);
-    r->bytes = (double)r->nrows * (double)r->ncols * (double)FtB_Type_size(r->type);
-    return info;
+    if (FtB_Block_shape(X, &nrows, &ncols, NULL, &type, NULL) != GrB_SUCCESS)
+        return NULL;
+    return json_pack("{s:I, s:I, s:s, s:I}", "nrows", (json_int_t)nrows, "ncols", (json_int_t)ncols, "type",
+                     FtB_Type_name(type), "bytes",
+                     (json_int_t)(nrows * ncols) * (json_int_t)FtB_Type_size(type));
 }
 
-static int stats_json(const run_work *w, const result *r, json_t *steps)
+static json_t *input_json(const run_facts *f, int64_t nrows, int64_t ncols, int64_t nvals)
 {
-    return app_print_json(json_pack(
-        "{s:{s:s, s:I, s:I}, s:s, s:I, s:O, s:{s:I, s:I, s:s, s:I}, s:f, s:f, s:I}", "input", "path", w->path,
-        "vertices", (json_int_t)w->n, "nvals", (json_int_t)r->nvals, "program",
-        w->program ? w->program->name : "own", w->what ? w->what : "supersteps", (json_int_t)w->supersteps,
-        "steps", steps, "result", "nrows", (json_int_t)r->nrows, "ncols", (json_int_t)r->ncols, "type",
-        FtB_Type_name(r->type), "bytes", (json_int_t)r->bytes, "read_seconds", w->read_seconds, "seconds",
-        w->seconds, "peak_bytes", (json_int_t)app_peak_memory()));
+    if (!f->errors)
+        return json_pack("{s:s, s:I, s:I}", "path", f->path, "vertices", (json_int_t)nrows, "nvals",
+                         (json_int_t)nvals);
+    return json_pack("{s:s, s:I, s:I, s:I}", "path", f->path, "users", (json_int_t)nrows, "items",
+                     (json_int_t)ncols, "nvals", (json_int_t)nvals);
 }
 
-static void stats_text(const run_work *w, const result *r, json_t *steps)
+static json_t *error_json(double rmse, int64_t count)
+{
+    return json_pack("{s:I, s:f}", "ratings", (json_int_t)count, "rmse", rmse);
+}
+
+/* What cf has beside the others. */
+static void add_errors(json_t *root, const run_facts *f)
+{
+    json_object_set_new(root, "items", block_json(f->items));
+    json_object_set_new(root, "trained", error_json(f->errors->trained, f->errors->ntrained));
+    json_object_set_new(root, "held_out",
+                        f->errors->nheld_out > 0 ? error_json(f->errors->held_out, f->errors->nheld_out)
+                                                 : json_null());
+    json_object_set_new(root, "offset", json_real(f->errors->offset));
+}
+
+static int stats_json(const run_facts *f, json_t *input, json_t *steps)
+{
+    json_t *root =
+        json_pack("{s:o, s:s, s:I, s:O, s:o, s:f, s:f, s:I}", "input", input, "program", f->program, f->what,
+                  (json_int_t)f->supersteps, "steps", steps, "result", block_json(f->X), "read_seconds",
+                  f->read_seconds, "seconds", f->seconds, "peak_bytes", (json_int_t)app_peak_memory());
+    if (root && f->errors)
+        add_errors(root, f);
+    return app_print_json(root);
+}
+
+static void print_block(const char *name, FtB_Block X)
+{
+    int64_t nrows = 0, ncols = 0;
+    FtB_Type type = FTB_FP64;
+    char a[32], b[32];
+    (void)FtB_Block_shape(X, &nrows, &ncols, NULL, &type, NULL);
+    printf("%-16s %s x %lld %s, %s\n", name, app_thousands(a, nrows), (long long)ncols, FtB_Type_name(type),
+           app_bytes(b, (double)nrows * (double)ncols * (double)FtB_Type_size(type)));
+}
+
+static void print_errors(const run_errors *e)
+{
+    char a[32];
+    printf("rmse             %.6f of %s ratings; about %.6g\n", e->trained, app_thousands(a, e->ntrained),
+           e->offset);
+    if (e->nheld_out > 0)
+        printf("held out         %.6f of %s ratings\n", e->held_out, app_thousands(a, e->nheld_out));
+}
+
+static void print_steps(json_t *steps)
 {
     char a[32], b[32];
     int64_t sum, most;
-    printf("input            %s vertices, %s entries\n", app_thousands(a, w->n), app_thousands(b, r->nvals));
-    printf("program          %s\n", w->program ? w->program->name : "of your own");
-    printf("%-16s %s\n", w->what ? w->what : "supersteps", app_thousands(a, w->supersteps));
     if (total(steps, "active", &sum, &most))
         printf("frontier         at most %s vertices, %s in all\n", app_thousands(a, most),
                app_thousands(b, sum));
     if (total(steps, "edges", &sum, &most))
         printf("edges            at most %s of a frontier, %s in all\n", app_thousands(a, most),
                app_thousands(b, sum));
-    printf("result           %s x %lld %s, %s\n", app_thousands(a, r->nrows), (long long)r->ncols,
-           FtB_Type_name(r->type), app_bytes(b, r->bytes));
-    printf("time             %.2f s, and %.2f s reading; peak %s\n", w->seconds, w->read_seconds,
+}
+
+static void stats_text(const run_facts *f, int64_t nrows, int64_t ncols, int64_t nvals, json_t *steps)
+{
+    char a[32], b[32], c[32];
+    if (f->errors)
+        printf("input            %s users, %s items, %s ratings\n", app_thousands(a, nrows),
+               app_thousands(b, ncols), app_thousands(c, nvals));
+    else
+        printf("input            %s vertices, %s entries\n", app_thousands(a, nrows),
+               app_thousands(b, nvals));
+    printf("program          %s\n", strcmp(f->program, "own") == 0 ? "of your own" : f->program);
+    printf("%-16s %s\n", f->what, app_thousands(a, f->supersteps));
+    print_steps(steps);
+    if (f->errors)
+        print_errors(f->errors);
+    print_block("result", f->X);
+    if (f->items)
+        print_block("items", f->items);
+    printf("time             %.2f s, and %.2f s reading; peak %s\n", f->seconds, f->read_seconds,
            app_bytes(a, (double)app_peak_memory()));
 }
 
-int run_stats(const run_work *w, const char *table)
+int run_stats(const run_facts *f, const char *table)
 {
-    result r;
-    int code = app_library_error(look(w, &r), APP_OUTPUT);
+    int64_t nrows, ncols, nvals;
+    int code = app_library_error(FtB_Matrix_shape(f->A, &nrows, &ncols, &nvals, NULL, NULL), APP_OUTPUT);
     if (code != APP_OK)
         return code;
     app_end();
     json_t *steps = steps_of(table);
     if (!steps)
         return app_fail(APP_MEMORY, "out of memory");
-    if (w->values->stats == STATS_JSON)
-        code = stats_json(w, &r, steps);
+    if (f->json)
+        code = stats_json(f, input_json(f, nrows, ncols, nvals), steps);
     else
-        stats_text(w, &r, steps);
+        stats_text(f, nrows, ncols, nvals, steps);
     json_decref(steps);
     return code;
 }

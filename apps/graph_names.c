@@ -1,0 +1,114 @@
+/* What the library says of its arguments, as one says it of the files that they were read from. */
+#include "graph_names.h"
+
+#include "core/core.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Vertex `at`, as the file names it. */
+static const char *id_of(char number[24], FtB_Labels labels, int64_t base, int64_t at)
+{
+    if (labels)
+        return FtB_Labels_get(labels, at);
+    snprintf(number, 24, "%lld", (long long)(at + base));
+    return number;
+}
+
+static const char *path_of(const graph_names *g)
+{
+    return strcmp(g->path, "-") == 0 ? "standard input" : g->path;
+}
+
+/* All numbers in the text are vertices. */
+static void put_vertices(FILE *out, const char *text, int64_t base)
+{
+    while (*text) {
+        char *end;
+        if (isdigit((unsigned char)*text)) {
+            fprintf(out, "%lld", strtoll(text, &end, 10) + (long long)base);
+            text = end;
+        } else {
+            fputc(*text++, out);
+        }
+    }
+}
+
+/* Words that are arguments' and options' alike. */
+static void put_options(FILE *out, const char *text)
+{
+    static const struct {
+        const char *word, *option;
+    } rows[] = {{"`until`", "--until"},         {"`rounds`", "--rounds"},
+                {"lower rate", "lower --rate"}, {"larger lambda", "larger --lambda"},
+                {"states: ", "--init: "},       {"which apply changes", "which --apply changes"}};
+    const size_t count = sizeof rows / sizeof *rows;
+    while (*text) {
+        size_t r = 0;
+        while (r < count && strncmp(text, rows[r].word, strlen(rows[r].word)) != 0)
+            r++;
+        if (r < count) {
+            fputs(rows[r].option, out);
+            text += strlen(rows[r].word);
+        } else {
+            fputc(*text++, out);
+        }
+    }
+}
+
+static void put_hypersparse(FILE *out, const char *text, const graph_names *g)
+{
+    const char *wants = strstr(text, "wants "), *shape = strchr(text, '(');
+    long long nrows = 0, ncols = 0, nvals = 0;
+    char bytes[32] = "", a[32], b[32], c[32];
+    if (wants)
+        sscanf(wants, "wants %31[^ ]", bytes);
+    if (shape)
+        sscanf(shape, "(%lld x %lld, %lld", &nrows, &ncols, &nvals);
+    fprintf(out,
+            "%s: %s x %s with %s entries: that many rows take %s here, with entries or without; expected "
+            "those that have some to be numbered on end%s",
+            path_of(g), app_thousands(a, nrows), app_thousands(b, ncols), app_thousands(c, nvals), bytes,
+            g->lists ? ", as those of an edge list (.tsv or .csv) are when it is read" : "");
+}
+
+static void put(FILE *out, const char *text, const graph_names *g)
+{
+    static const char cycle[] = "A: the cycle ";
+    const char *rating = strstr(text, ": the rating (");
+    char side[8], row[24], col[24];
+    long long i, j;
+    int end = 0;
+    if (strncmp(text, cycle, strlen(cycle)) == 0) {
+        fprintf(out, "%s", path_of(g));
+        put_vertices(out, text + 1, g->base);
+    } else if (strstr(text, " is hypersparse, and ")) {
+        put_hypersparse(out, text, g);
+    } else if (rating && sscanf(rating, ": the rating (%lld, %lld)%n", &i, &j, &end) == 2 && end > 0) {
+        fprintf(out, "%s: the rating of %s for %s%s", path_of(g), id_of(row, g->rows, g->base, i),
+                id_of(col, g->cols, g->base, j), rating + end);
+    } else if (sscanf(text, "%7s %lld of R%n", side, &i, &end) == 2 && end > 0) {
+        fprintf(out, "%s: %s %s", path_of(g), side,
+                id_of(row, strcmp(side, "row") == 0 ? g->rows : g->cols, g->base, i));
+        put_options(out, text + end);
+    } else if (strncmp(text, "A ", 2) == 0 || strncmp(text, "A: ", 3) == 0 || strncmp(text, "R ", 2) == 0) {
+        fprintf(out, "%s%s", path_of(g), text + 1);
+    } else {
+        put_options(out, text);
+    }
+}
+
+int graph_error(GrB_Info info, int stage, const graph_names *g)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = info == GrB_SUCCESS ? NULL : open_memstream(&text, &size);
+    if (out) {
+        put(out, FtB_error(), g);
+        if (fclose(out) == 0)
+            info = ftb_fail(info, "%s", text);
+        free(text);
+    }
+    return app_library_error(info, stage);
+}
