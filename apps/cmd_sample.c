@@ -1,6 +1,5 @@
 /* featblas sample: neighbourhoods of seeds, or walks from them, batch by batch: files of what was drawn, and
  * how much that was. */
-#include "graph_names.h"
 #include "sample/sample_parts.h"
 
 #include <string.h>
@@ -309,7 +308,7 @@ static int batch_of_relations(sample_work *w, int64_t batch)
     seeds[w->type] = FtB_Ids_of(w->seeds + batch * w->v->batch, sample_batch_size(w, batch));
     const double start = app_seconds();
     int code =
-        app_library_error(FtB_Relations_sample(&s, w->list, seeds, w->fanouts, w->nhops, &o), APP_USAGE);
+        graph_error(FtB_Relations_sample(&s, w->list, seeds, w->fanouts, w->nhops, &o), APP_USAGE, &w->names);
     w->seconds += app_seconds() - start;
     for (int h = 0; h < w->nhops && code == APP_OK; h++) {
         for (int r = 0; r < w->nrelations; r++)
@@ -328,10 +327,9 @@ static int batch_of_graph(sample_work *w, int64_t batch)
     const FtB_Sample_options o = options_of(w, batch);
     FtB_Sample s;
     const double start = app_seconds();
-    const graph_names names = {.path = w->v->graph, .base = w->base};
     int code = graph_error(FtB_sample(&s, w->A, w->seeds + batch * w->v->batch, sample_batch_size(w, batch),
                                       w->fanouts, w->nhops, &o),
-                           APP_USAGE, &names);
+                           APP_USAGE, &w->names);
     w->seconds += app_seconds() - start;
     for (int h = 0; h < w->nhops && code == APP_OK; h++) {
         w->picked[h] += FtB_Sample_edge_counts(s).at[h];

@@ -57,20 +57,18 @@ static void put_options(FILE *out, const char *text)
     }
 }
 
+/* What the library says of functions is nothing to who has files. */
 static void put_hypersparse(FILE *out, const char *text, const graph_names *g)
 {
-    const char *wants = strstr(text, "wants "), *shape = strchr(text, '(');
-    long long nrows = 0, ncols = 0, nvals = 0;
-    char bytes[32] = "", a[32], b[32], c[32];
+    const char *wants = strstr(text, "wants ");
+    char bytes[32] = "";
     if (wants)
         sscanf(wants, "wants %31[^ ]", bytes);
-    if (shape)
-        sscanf(shape, "(%lld x %lld, %lld", &nrows, &ncols, &nvals);
     fprintf(out,
-            "%s: %s x %s with %s entries: that many rows take %s here, with entries or without; expected "
-            "those that have some to be numbered on end%s",
-            path_of(g), app_thousands(a, nrows), app_thousands(b, ncols), app_thousands(c, nvals), bytes,
-            g->lists ? ", as those of an edge list (.tsv or .csv) are when it is read" : "");
+            "%s: far more rows than entries: work over all rows takes %s for their numbers alone; expected "
+            "rows and columns without gaps%s",
+            path_of(g), bytes,
+            g->lists ? ", or an edge list (.tsv, .csv), whose ids are numbered as they come" : "");
 }
 
 static void put(FILE *out, const char *text, const graph_names *g)

@@ -84,6 +84,25 @@ holds out "symmetric        no"
 holds out "max 2; 3999999997 empty"
 run 0 info far.mtx --json
 holds out '"listed_rows": 3'
+# What would say so of each is refused in the command's words, not in the library's.
+sed 's/4000000000/4000000000000000/g' far.mtx >farther.mtx
+printf '7\n' >seeds
+printf '7 9\n' >pairs
+for words in "project farther.mtx" "draw farther.mtx -o x.svg"; do
+    # shellcheck disable=SC2086
+    run 4 $words
+    says "farther.mtx: far more rows than entries"
+    says "or an edge list (.tsv, .csv)"
+done
+for words in "" "--walk 3" "--negative 2" "--exclude pairs"; do
+    # shellcheck disable=SC2086
+    run 4 sample --graph farther.mtx --seeds seeds $words
+    says "farther.mtx: far more rows than entries"
+done
+run 4 sample --relation a:b:c=farther.mtx --seeds seeds
+says "farther.mtx: far more rows than entries"
+run 4 run cf farther.mtx
+says "farther.mtx: far more rows than entries"
 
 if [ -n "${FEATBLAS_DATA:-}" ] && [ -e "$FEATBLAS_DATA/chesapeake.mtx" ]; then
     run 0 project -q "$FEATBLAS_DATA/chesapeake.mtx" -o pairs.tsv

@@ -21,8 +21,8 @@ static GrB_Info write_pairs(sample_work *w, FtB_Matrix S, const int64_t *rows, i
     int64_t *to = values;
     for (int64_t i = 0; i < nrows; i++)
         for (int64_t e = rowptr[i]; e < rowptr[i + 1]; e++) {
-            to[2 * e] = (rows ? rows[i] : i) + w->base;
-            to[2 * e + 1] = ftb_col(S->pattern, e) + w->base;
+            to[2 * e] = (rows ? rows[i] : i) + w->names.base;
+            to[2 * e + 1] = ftb_col(S->pattern, e) + w->names.base;
         }
     info = FtB_Block_write(X, sample_path(w, batch, "negative", -1, "tsv"), FTB_FORMAT_AUTO, 0);
 done:
@@ -50,7 +50,7 @@ int sample_batch_negative(sample_work *w, int64_t batch)
     if (info == GrB_SUCCESS)
         info = FtB_Matrix_shape(S, NULL, NULL, &pairs, NULL, NULL);
     w->negatives += pairs;
-    int code = app_library_error(info, APP_USAGE);
+    int code = graph_error(info, APP_USAGE, &w->names);
     if (code == APP_OK && v->output)
         code = app_library_error(sample_is_text(w) ? write_pairs(w, S, v->global ? NULL : rows.at, batch)
                                                    : sample_write_matrix(w, S, batch, "negative", -1),
@@ -92,13 +92,13 @@ int sample_batch_walks(sample_work *w, int64_t batch)
     w->seconds += app_seconds() - start;
     if (info == GrB_SUCCESS)
         info = FtB_Block_shape(walks, &rows, &cols, &ld, NULL, &values);
-    int code = app_library_error(info, APP_USAGE);
+    int code = graph_error(info, APP_USAGE, &w->names);
     if (code == APP_OK) {
         int64_t *at = values;
         count_steps(w, at, rows, ld);
         for (int64_t r = 0; r < rows && sample_is_text(w); r++)
             for (int64_t t = 0; t < cols; t++)
-                at[r * ld + t] += at[r * ld + t] < 0 ? 0 : w->base;
+                at[r * ld + t] += at[r * ld + t] < 0 ? 0 : w->names.base;
     }
     if (code == APP_OK && v->output)
         code = app_library_error(

@@ -54,7 +54,7 @@ static int read_relations(sample_work *w)
         const GrB_Info info = FtB_Relations_add(w->list, r->name, r->source, r->destination, r->A);
         code = info == GrB_INVALID_VALUE || info == GrB_DIMENSION_MISMATCH
                    ? app_library_error(ftb_wrap_error(info, "--relation %s: ", given->at[n]), APP_INPUT)
-                   : app_library_error(info, APP_INPUT);
+                   : graph_error(info, APP_INPUT, &(graph_names){.path = r->file});
     }
     return code;
 }
@@ -82,7 +82,7 @@ int sample_base(const sample_work *w, int type, int64_t *base, const char *where
 {
     const sample_relation *first = NULL;
     const char *name;
-    *base = w->base;
+    *base = w->names.base;
     if (!w->list)
         return APP_OK;
     const int code = app_library_error(FtB_Relations_type(w->list, type, &name, NULL, NULL), APP_INPUT);
@@ -165,7 +165,7 @@ static int take_values(sample_work *w, FtB_Matrix A, const char *path)
     const void *values;
     if (A->width != 1)
         return app_fail(APP_INPUT, "%s: entries have no values, which --times values takes", path);
-    const int code = app_library_error(FtB_Matrix_csr(A, NULL, NULL, &values), APP_INPUT);
+    const int code = graph_error(FtB_Matrix_csr(A, NULL, NULL, &values), APP_INPUT, &w->names);
     if (code != APP_OK)
         return code;
     int64_t *more = realloc(w->times, sizeof *more * (size_t)(w->ntimes + count + 1));
@@ -240,7 +240,7 @@ static int find_places(sample_work *w, const int64_t *pairs, int64_t npairs, int
     const ftb_pattern *p = w->A->pattern;
     const int64_t *rowptr;
     int64_t all = 0;
-    const int code = app_library_error(FtB_Matrix_csr(w->A, &rowptr, NULL, NULL), APP_INPUT);
+    const int code = graph_error(FtB_Matrix_csr(w->A, &rowptr, NULL, NULL), APP_INPUT, &w->names);
     if (code != APP_OK)
         return code;
     for (int64_t t = 0; t < npairs; t++) {
@@ -265,7 +265,7 @@ static int find_places(sample_work *w, const int64_t *pairs, int64_t npairs, int
 static int read_excluded(sample_work *w)
 {
     const int64_t nvals = entries_of(w->A);
-    int64_t *list = NULL, count, width, base = w->base;
+    int64_t *list = NULL, count, width, base = w->names.base;
     int code = reader_numbers(w->v->exclude, 2, &list, &count, &width, &base);
     if (code == APP_OK && width == 2) {
         code = find_places(w, list, count, base);
@@ -322,14 +322,16 @@ int sample_read(sample_work *w)
 {
     const sample_values *v = w->v;
     int code = APP_OK;
+    w->names.path = v->graph;
     if (v->relations.count > 0) {
         code = read_relations(w);
+        w->names.path = w->relation[0].file;
         if (code == APP_OK)
             code = find_type(w);
         if (code == APP_OK)
             code = check_bases(w);
     } else {
-        code = reader_graph(&v->reader, v->graph, &w->A, &w->n, &w->base);
+        code = reader_graph(&v->reader, v->graph, &w->A, &w->n, &w->names.base);
     }
     if (code == APP_OK)
         code = parse_fanouts(w);

@@ -4,6 +4,7 @@
 
 #include "app.h"
 #include "fanouts.h"
+#include "graph_names.h"
 
 typedef struct sample_values {
     reader_values reader;
@@ -30,7 +31,7 @@ typedef struct sample_work {
     FtB_Relations list; /* of the same; NULL: there are none */
     int type;           /* of the seeds */
     int64_t n;          /* vertices of that type */
-    int64_t base;       /* of their numbers in --graph's file */
+    graph_names names;  /* of --graph's file, or of the first relation's */
     int64_t *seeds, nseeds;
     int64_t fanouts[OPTION_TEXTS_MOST * FANOUTS]; /* of each relation, one after the other */
     int nhops;

@@ -75,7 +75,7 @@ int sample_write(sample_work *w, FtB_Sample s, int64_t batch)
     const FtB_Ids vertices = FtB_Sample_vertices(s);
     const int32_t *trees = FtB_Sample_trees(s);
     GrB_Info info = sample_write_list(sample_path(w, batch, "vertices", -1, list_ending(w)), vertices,
-                                      sample_is_text(w) ? w->base : 0);
+                                      sample_is_text(w) ? w->names.base : 0);
     if (info == GrB_SUCCESS && trees)
         info = write_trees(sample_path(w, batch, "trees", -1, list_ending(w)), trees, vertices.count);
     for (int h = 0; h < w->nhops && info == GrB_SUCCESS; h++) {
