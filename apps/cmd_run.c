@@ -407,6 +407,11 @@ static GrB_Info write_numbered(run_work *w, FtB_Format format)
     return info;
 }
 
+static int failed(const run_work *w, GrB_Info info, int stage)
+{
+    return run_error(info, stage, &w->names, w->values, w->held + run_room(w));
+}
+
 static int write_state(run_work *w)
 {
     const char *path = w->values->output;
@@ -415,8 +420,8 @@ static int write_state(run_work *w)
     app_progress_yield(path);
     const FtB_Format format = format_of_output(path, FTB_TSV);
     const bool numbered = format == FTB_TSV || format == FTB_CSV;
-    return app_library_error(numbered ? write_numbered(w, format) : FtB_Block_write(w->X, path, format, 0),
-                             APP_OUTPUT);
+    return failed(w, numbered ? write_numbered(w, format) : FtB_Block_write(w->X, path, format, 0),
+                  APP_OUTPUT);
 }
 
 /* What is told of supersteps, where nobody reads standard output otherwise; statistics are made of it. */
@@ -433,8 +438,7 @@ static int work(run_work *w)
         app_progress_stop();
     const double start = app_seconds();
     const GrB_Info info = w->program ? w->program->run(w) : GrB_SUCCESS;
-    int code = w->program ? graph_error(info, info == GrB_NO_VALUE ? APP_FAILURE : APP_INPUT, &w->names)
-                          : run_own(w);
+    int code = w->program ? failed(w, info, info == GrB_NO_VALUE ? APP_FAILURE : APP_INPUT) : run_own(w);
     w->seconds = app_seconds() - start;
     if (told && fclose(told) != 0 && code == APP_OK)
         code = app_fail(APP_MEMORY, "out of memory");
@@ -469,7 +473,11 @@ static int run_run(const void *values, int count, char *const *operands)
     if (code == APP_OK)
         code = reader_graph(&v->reader, w.names.path, &w.A, &w.n, &w.names.base);
     if (code == APP_OK)
+        code = app_library_error(FtB_Matrix_shape(w.A, NULL, NULL, &w.nvals, NULL, NULL), APP_INPUT);
+    w.held = run_held(v);
+    if (code == APP_OK)
         code = read_sources(&w);
+    w.ncolumns = w.sources ? w.nsources : 1;
     w.read_seconds = app_seconds();
     if (code == APP_OK)
         code = work(&w);

@@ -60,8 +60,12 @@ static void put_options(FILE *out, const char *text)
 /* What the library says of functions is nothing to who has files. */
 static void put_hypersparse(FILE *out, const char *text, const graph_names *g)
 {
-    const char *wants = strstr(text, "wants ");
+    const char *wants = strstr(text, "wants "), *limit = strstr(text, "memory limit: ");
     char bytes[32] = "";
+    if (limit) {
+        fputs(limit, out);
+        return;
+    }
     if (wants)
         sscanf(wants, "wants %31[^ ]", bytes);
     fprintf(out,

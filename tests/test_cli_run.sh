@@ -215,8 +215,16 @@ run 2 run bfs g.mtx --sources 1 --stats text -o -
 says "--stats prints on standard output too; write the result to a file"
 run 2 run bfs g.mtx --sources 1 --stats xml
 "$FEATBLAS_COMMAND" gen rmat --scale 12 -q -o big.csr
-run 4 run bfs big.csr --sources 0,1,2,3 --memory-limit 1M -o none.tsv
-says "memory limit: "
-[ ! -e none.tsv ] || fail "a file of a run that did not fit"
+run 4 info big.csr --memory-limit 1K
+enough=$(sed -n 's/.*for that \([0-9]*K\) are enough$/\1/p' err) # to read it
+for words in "bfs big.csr --sources 0,1,2,3" "pagerank big.csr --method changes" "sssp big.csr --sources 0" "triangles big.csr" \
+    "cf big.csr --factors 8 --rounds 1" "--init x=id;y=1 --send x --combine plus:message --apply x=received;y=old.x --rounds 2 big.csr"; do
+    # shellcheck disable=SC2086
+    run 4 run $words --threads 4 -q --memory-limit "$enough" -o none.tsv
+    says "memory limit: $enough are too few; a limit that would do is "
+    [ ! -e none.tsv ] || fail "a file of a run that did not fit"
+    # shellcheck disable=SC2086
+    run 0 run $words --threads 4 -q --memory-limit "$(sed -n 's/.*would do is //p' err)" -o fits.tsv
+done
 run 0 run bfs big.csr -q --sources 0,1,2,3 --memory-limit 50% -o some.npy
 finish

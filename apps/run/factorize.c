@@ -16,6 +16,7 @@ typedef struct cf {
     graph_names names; /* of the ratings' file */
     FtB_Block U, V;
     double mean, read_seconds, seconds;
+    double held; /* bytes, once the ratings are there */
     int64_t nratings, nheld_out;
     FILE *out;   /* for people; NULL: nobody wants to know */
     char *table; /* with --stats: what is told of each round */
@@ -35,6 +36,13 @@ static int check(const cf *w)
     if (!isnan(v->held_out) && !(v->held_out > 0 && v->held_out < 1))
         return app_fail(APP_USAGE, "--held-out: %g; expected more than 0 and less than 1", v->held_out);
     return APP_OK;
+}
+
+static int failed(const cf *w, GrB_Info info, int stage)
+{
+    int64_t nrows = 0, ncols = 0, nvals = 0;
+    (void)FtB_Matrix_shape(w->R, &nrows, &ncols, &nvals, NULL, NULL);
+    return run_error(info, stage, &w->names, w->v, w->held + run_cf_room(w->v, nrows, ncols, nvals));
 }
 
 /* Each rating is held out with that chance; factors are made of the others, about their mean. */
@@ -212,7 +220,8 @@ static int read_ratings(cf *w)
     int code = reader_read(&w->v->reader, w->names.path, &w->R, &w->names.rows, &w->names.cols, &found);
     if (code == APP_OK) {
         w->names.base = ftb_format_base(ftb_format_of(found.format));
-        code = graph_error(split(w), APP_INPUT, &w->names);
+        w->held = run_held(w->v);
+        code = failed(w, split(w), APP_INPUT);
     }
     w->read_seconds = app_seconds();
     if (code == APP_OK && w->nratings + w->nheld_out == 0)
@@ -234,7 +243,7 @@ static int work(cf *w)
     if (told && !kept)
         app_progress_stop();
     const double start = app_seconds();
-    int code = graph_error(factorize(w, told), APP_INPUT, &w->names);
+    int code = failed(w, factorize(w, told), APP_INPUT);
     w->seconds = app_seconds() - start;
     if (kept && fclose(told) != 0 && code == APP_OK)
         code = app_fail(APP_MEMORY, "out of memory");

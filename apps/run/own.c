@@ -104,6 +104,7 @@ int run_own(run_work *w)
     int code = list_fields(w, fields, &count);
     if (code != APP_OK)
         return code;
+    w->ncolumns = count;
     GrB_Info info = FtB_Block_new(&w->X, w->n, count, FTB_FP64);
     for (int f = 0; f < count && info == GrB_SUCCESS; f++) {
         info = FtB_Block_columns(&columns[f], w->X, f, 1);
@@ -113,7 +114,7 @@ int run_own(run_work *w)
         info = run_texts(w, (FtB_States){states, (size_t)count}, &begins);
     if (info != GrB_SUCCESS && begins)
         info = name_init(info);
-    code = graph_error(info, APP_USAGE, &w->names);
+    code = run_error(info, APP_USAGE, &w->names, w->values, w->held + run_room(w));
     for (int f = 0; f < count; f++)
         FtB_Block_free(&columns[f]);
     return code;

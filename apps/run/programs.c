@@ -167,15 +167,19 @@ static GrB_Info topological(run_work *w)
 }
 
 const run_program run_programs[] = {
-    {"bfs", " sources rounds explain ", true, bfs},
-    {"sssp", " sources rounds explain ", true, sssp},
-    {"pagerank", " sources definition method from damping tolerance rounds explain ", false, pagerank},
-    {"components", " rounds explain ", false, components},
-    {"triangles", "", false, triangles},
-    {"clustering", " undirected ", false, clustering},
-    {"betweenness", " sources samples seed normalized ", false, betweenness},
-    {"communities", " rounds explain ", false, communities},
-    {"topological", "", false, topological},
-    {"cf", " factors method lambda rate offset held-out items seed rounds ", false, NULL},
+    {"bfs", " sources rounds explain ", true, {32, 20, 2}, bfs},
+    {"sssp", " sources rounds explain ", true, {32, 18, 8}, sssp},
+    {"pagerank",
+     " sources definition method from damping tolerance rounds explain ",
+     false,
+     {64, 54, 4},
+     pagerank},
+    {"components", " rounds explain ", false, {20, 0, 1}, components},
+    {"triangles", "", false, {72, 0, 4}, triangles},
+    {"clustering", " undirected ", false, {108, 0, 4}, clustering},
+    {"betweenness", " sources samples seed normalized ", false, {64, 0, 2}, betweenness},
+    {"communities", " rounds explain ", false, {32, 0, 1}, communities},
+    {"topological", "", false, {48, 0, 8}, topological},
+    {"cf", " factors method lambda rate offset held-out items seed rounds ", false, {0, 0, 0}, NULL},
 };
 const int run_programs_count = sizeof run_programs / sizeof *run_programs;

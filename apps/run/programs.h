@@ -23,9 +23,11 @@ typedef struct run_work {
     const struct run_program *program; /* one of the library's; NULL: the user's own */
     graph_names names;                 /* of the graph: its file, and what that numbers vertices from */
     FtB_Matrix A;
-    int64_t n; /* vertices */
+    int64_t n, nvals; /* vertices, entries */
+    double held;      /* bytes, once the graph is there; of runs with a memory limit */
     int64_t *sources, nsources;
-    FILE *explain; /* NULL: nobody wants to know */
+    int64_t ncolumns; /* of the state: sources, or fields of one's own texts; else 1 */
+    FILE *explain;    /* NULL: nobody wants to know */
     /* results */
     int64_t supersteps; /* 0: it has none */
     double read_seconds, seconds;
@@ -35,16 +37,29 @@ typedef struct run_work {
                          sets it to "none" */
 } run_work;
 
+/* What a program takes beside the graph. */
+typedef struct run_bytes {
+    double vertex, column, entry; /* of each vertex, of each column of a vertex, of each entry */
+} run_bytes;
+
 /* A program that comes with the library. (programs.c) */
 typedef struct run_program {
     const char *name;
-    const char *options;          /* of those that few programs have, the names, with a space around each */
-    bool starts;                  /* somewhere: --sources must be there */
+    const char *options; /* of those that few programs have, the names, with a space around each */
+    bool starts;         /* somewhere: --sources must be there */
+    run_bytes bytes;
     GrB_Info (*run)(run_work *w); /* NULL: it is of ratings, and run_cf does all of it */
 } run_program;
 
 extern const run_program run_programs[];
 extern const int run_programs_count;
+
+/* Bytes that are held now, with a memory limit, and that a run may take beside. (room.c) */
+double run_held(const run_values *v);
+double run_room(const run_work *w);
+double run_cf_room(const run_values *v, int64_t nrows, int64_t ncols, int64_t nvals);
+/* As graph_error; where the memory limit was too small, says that `need` would do. */
+int run_error(GrB_Info info, int stage, const graph_names *names, const run_values *v, double need);
 
 /* Factors of ratings, which are no graph. (factorize.c) */
 int run_cf(const run_values *v, const char *path);
