@@ -2,6 +2,7 @@
  * pictures. */
 #include "app.h"
 #include "demo.h"
+#include "file_names.h"
 #include "gen/davis.h"
 #include "gen/gen.h"
 #include "picture.h"
@@ -291,9 +292,11 @@ static int run_demo(const void *values, int count, char *const *operands)
 {
     demo d = {.folder = count > 0 ? operands[0] : "featblas-demo"};
     (void)values;
-    if (mkdir(d.folder, 0777) != 0 && errno != EEXIST)
-        return app_fail(APP_OUTPUT, "%s: %s", d.folder, strerror(errno));
-    int code = run_all(&d);
+    int code = files_check_folder(d.folder);
+    if (code == APP_OK && mkdir(d.folder, 0777) != 0 && errno != EEXIST)
+        code = app_fail(APP_OUTPUT, "%s: cannot make the folder: %s", d.folder, strerror(errno));
+    if (code == APP_OK)
+        code = run_all(&d);
     for (int w = 0; w < NWEIGHTS; w++)
         FtB_Matrix_free(&d.between[w]);
     FtB_Matrix_free(&d.women);

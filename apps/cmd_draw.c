@@ -3,6 +3,7 @@
 #include "io/io.h"
 #include "picture.h"
 #include "reader.h"
+#include "weight_words.h"
 
 #include <string.h>
 
@@ -13,7 +14,7 @@ typedef struct draw_values {
     double width;
 } draw_values;
 
-static const draw_values defaults = {.weight = "count"};
+static const draw_values defaults = {.onto = -1};
 
 enum { PATTERN, DEGREES, GRAPH, PROJECTION };
 
@@ -96,7 +97,8 @@ static int read(source *s, const draw_values *v, const char *path, const char *t
 
 static int project(source *after, const draw_values *v, const source *before)
 {
-    FtB_Side onto = v->onto == 0 ? FTB_COLS : FTB_ROWS;
+    FtB_Side onto = v->onto == 1 ? FTB_ROWS : FTB_COLS;
+    const char *weight = v->weight ? v->weight : "count";
     FtB_Labels side = onto == FTB_COLS ? before->names.cols : before->names.rows;
     int64_t nrows, ncols;
     GrB_Info info = FtB_Matrix_shape(before->A, &nrows, &ncols, NULL, NULL, NULL);
@@ -104,11 +106,11 @@ static int project(source *after, const draw_values *v, const source *before)
     if (info == GrB_SUCCESS)
         info = FtB_Matrix_new(&after->A, FTB_FP64, n, n, 1);
     if (info == GrB_SUCCESS)
-        info = FtB_project(after->A, before->A, v->weight, FTB_PROJECT_OPTIONS(.onto = onto));
+        info = FtB_project(after->A, before->A, weight, FTB_PROJECT_OPTIONS(.onto = onto));
     after->names.base = before->names.base;
     after->names.rows = after->names.cols = side; /* borrowed */
-    snprintf(after->title, sizeof after->title, "projected onto %s, %s", v->onto == 0 ? "columns" : "rows",
-             v->weight);
+    snprintf(after->title, sizeof after->title, "projected onto %s, %s",
+             onto == FTB_COLS ? "columns" : "rows", weight);
     return graph_error(info, APP_FAILURE, &before->names);
 }
 
@@ -118,6 +120,11 @@ static int check(const draw_values *v)
         return app_fail(APP_USAGE, "draw needs --output FILE.svg or FILE.png");
     if (v->beside && v->what != PATTERN)
         return app_fail(APP_USAGE, "--beside means nothing to this --kind; it goes with pattern");
+    if (v->what != PROJECTION && (v->weight || v->onto >= 0))
+        return app_fail(APP_USAGE, "--%s means nothing to this --kind; it goes with projection",
+                        v->weight ? "weight" : "onto");
+    if (v->weight && !strchr(v->weight, ':') && weight_check(v->weight) != APP_OK)
+        return APP_USAGE;
     if (v->width != 0 && !(v->width >= 100 && v->width <= 20000))
         return app_fail(APP_USAGE, "--width: %g is outside 100..20000", v->width);
     return APP_OK;

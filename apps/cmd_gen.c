@@ -420,6 +420,28 @@ static int run_csbm(const generator_values *v)
     return code;
 }
 
+/* What the generator and the file would only refuse once all was drawn, or in words of their own. */
+static int check_values(const generator_values *v, int kind)
+{
+    static const char *const names[] = {"pattern", "ratings", "uniform", "counts", "weights"};
+    const double vertices = kind & (RMAT | GAP) ? ldexp(1, (int)or_default(v->scale, 16))
+                                                : (double)or_default(v->vertices, 10000);
+    const FtB_Format format = format_of(v);
+    if (!isnan(v->edge_factor) && !(v->edge_factor >= 0 && v->edge_factor * vertices <= 0x1p40))
+        return app_fail(APP_USAGE, "--edge-factor: %g; expected 0 or more, and 2^40 edges at most",
+                        v->edge_factor);
+    if (kind & GAP && v->seed > UINT32_MAX)
+        return app_fail(APP_USAGE, "--seed: %lld is outside 0..%u, of which GAP's generator is",
+                        (long long)v->seed, UINT32_MAX);
+    if (v->values > 0 && format == FTB_SG)
+        return app_fail(APP_USAGE, "--values %s: an .sg file has none; expected another format, such as .wsg",
+                        names[v->values]);
+    if ((v->values == GEN_RATINGS || v->values == GEN_UNIFORM) && format == FTB_WSG)
+        return app_fail(APP_USAGE, "--values %s: a .wsg file has whole numbers; expected another format",
+                        names[v->values]);
+    return APP_OK;
+}
+
 static int run_gen(const void *values, int count, char *const *operands)
 {
     const generator_values *v = values;
@@ -434,9 +456,8 @@ static int run_gen(const void *values, int count, char *const *operands)
         return app_unknown("kind", name, NKINDS, kind_names, "featblas gen --help lists them");
     if ((code = check_applies(v, kind, name)) != APP_OK)
         return code;
-    if (kind & GAP && v->seed > UINT32_MAX)
-        return app_fail(APP_USAGE, "--seed: %lld is outside 0..%u, of which GAP's generator is",
-                        (long long)v->seed, UINT32_MAX);
+    if ((code = check_values(v, kind)) != APP_OK)
+        return code;
     if ((code = check_memory(v, kind, name)) != APP_OK)
         return code;
     if (v->common.threads > 0)

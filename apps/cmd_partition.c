@@ -68,6 +68,9 @@ static int check(const partition_values *v)
 
 static int make_labels(work *w)
 {
+    if (w->v->parts > w->n)
+        return app_fail(APP_USAGE, "--parts: %lld parts of %lld vertices", (long long)w->v->parts,
+                        (long long)w->n);
     w->labels = malloc(sizeof *w->labels * (size_t)(w->n + 1));
     if (!w->labels)
         return app_fail(APP_MEMORY, "out of memory");

@@ -3,6 +3,7 @@
 #include "format_words.h"
 #include "graph_names.h"
 #include "project_parts.h"
+#include "weight_words.h"
 
 #include "core/words.h"
 #include "io/target.h"
@@ -12,16 +13,6 @@
 #include <string.h>
 
 #define FIELD(name) .offset = offsetof(project_values, name)
-
-static const char *const *weight_names(int *count)
-{
-    static const char *names[64];
-    const ftb_weight *weights = ftb_weights(count);
-    *count = *count < 64 ? *count : 64;
-    for (int w = 0; w < *count; w++)
-        names[w] = weights[w].name;
-    return names;
-}
 
 static option_form form_of_output(const void *values, const char *operand)
 {
@@ -43,7 +34,7 @@ static const option project_options[] = {
      .kind = OPTION_TEXT,
      FIELD(weight),
      .argument = "NAME",
-     .words = weight_names,
+     .words = weight_words,
      .help = "Weight of a pair; --help-weights lists them. Default: count, the number of common neighbours."},
     {.name = "help-weights",
      .kind = OPTION_SET,
@@ -192,15 +183,11 @@ static const project_values project_defaults = {.min_weight = NAN, .stats = -1};
 
 static int check_weight(const project_values *v)
 {
-    int count = 0;
     if (v->weight && v->semiring)
         return app_fail(APP_USAGE, "--weight and --semiring exclude each other");
     if (v->semiring && !strchr(v->semiring, ':'))
         return app_fail(APP_USAGE, "--semiring: '%s' is not 'reducer : message'", v->semiring);
-    if (!v->weight || ftb_weight_find(v->weight))
-        return APP_OK;
-    const char *const *names = weight_names(&count);
-    return app_unknown("weight", v->weight, count, names, "featblas project --help-weights lists them");
+    return v->weight ? weight_check(v->weight) : APP_OK;
 }
 
 static bool to_stdout(const char *path) { return strcmp(path, "-") == 0; }
@@ -226,6 +213,17 @@ static int check_ids(project *p, int count, char *const *operands)
     if (!(p->ids_path = ftb_path_beside(v->output, "ids")))
         return app_fail(APP_MEMORY, "out of memory");
     return files_check_beside(&command_project, v, count, operands, "the ids beside --output", p->ids_path);
+}
+
+static int check_selection(const project_values *v)
+{
+    if (v->max_degree > 0 && v->min_degree > v->max_degree)
+        return app_fail(APP_USAGE, "--min-degree: %lld, and --max-degree %lld; no vertex has both",
+                        (long long)v->min_degree, (long long)v->max_degree);
+    if (output_format(v) == FTB_SG)
+        return app_fail(APP_USAGE,
+                        "--output: an .sg file has no weights; expected another format, such as .wsg");
+    return APP_OK;
 }
 
 static int check_output(project *p, int count, char *const *operands)
@@ -343,7 +341,8 @@ static int run_project(const void *values, int count, char *const *operands)
     if (count == 0)
         return app_fail(APP_USAGE, "project needs INPUT|- (featblas project --help)");
     p.input = operands[0];
-    if ((code = check_weight(values)) != APP_OK || (code = check_output(&p, count, operands)) != APP_OK) {
+    if ((code = check_weight(values)) != APP_OK || (code = check_selection(values)) != APP_OK ||
+        (code = check_output(&p, count, operands)) != APP_OK) {
         project_free(&p);
         return code;
     }

@@ -7,9 +7,11 @@
 #include "reader.h"
 #include "run/programs.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PROGRAMS = 32 }; /* more than there are */
 
@@ -239,12 +241,14 @@ static int check_values(const run_work *w)
     if ((v->priority != NULL) == (isnan(v->delta) != 0))
         return app_fail(APP_USAGE, "--%s is missing: priorities have buckets of some width",
                         v->priority ? "delta" : "priority");
-    if (!isnan(v->delta) && !(v->delta > 0 && v->delta < (double)INFINITY))
+    if (!isnan(v->delta) && !(v->delta > 0 && isfinite(v->delta)))
         return app_fail(APP_USAGE, "--delta: %g; expected more than 0", v->delta);
     if (!isnan(v->damping) && !(v->damping > 0 && v->damping <= 1))
         return app_fail(APP_USAGE, "--damping: %g; expected more than 0, and 1 at most", v->damping);
-    if (!isnan(v->tolerance) && !(v->tolerance > 0))
+    if (!isnan(v->tolerance) && !(v->tolerance > 0 && isfinite(v->tolerance)))
         return app_fail(APP_USAGE, "--tolerance: %g; expected more than 0", v->tolerance);
+    if (v->damping >= 1 && v->method > FTB_PAGERANK_ROUNDS)
+        return app_fail(APP_USAGE, "--damping: ranks of 1 are those of --method rounds");
     if (!isnan(v->tolerance) && v->definition == FTB_PAGERANK_LDBC)
         return app_fail(APP_USAGE, "--tolerance: the ranks of ldbc end after --rounds");
     if (v->method >= 0 && (v->method >= RUN_SGD) != is_cf)
@@ -301,6 +305,39 @@ static int find_program(const run_program **program, const char *name)
     return app_unknown("program", name, run_programs_count, names, "featblas run --help lists them");
 }
 
+/* A list such as 7,12. */
+static int parse_sources(run_work *w)
+{
+    const char *text = w->values->sources;
+    w->nsources = 1;
+    for (const char *at = text; *at; at++)
+        w->nsources += *at == ',';
+    w->sources = malloc(sizeof *w->sources * (size_t)w->nsources);
+    if (!w->sources)
+        return app_fail(APP_MEMORY, "out of memory");
+    for (int64_t t = 0; t < w->nsources; t++) {
+        char *end;
+        errno = 0;
+        w->sources[t] = strtoll(text, &end, 10);
+        if (end == text || errno)
+            return app_fail(APP_USAGE, "--sources: '%s' is no list of numbers such as 7,12",
+                            w->values->sources);
+        text = *end ? end + 1 : end;
+    }
+    return APP_OK;
+}
+
+/* Before the graph is read: a list, or a file that is there. */
+static int check_sources(run_work *w)
+{
+    const char *text = w->values->sources;
+    if (is_list(text))
+        return parse_sources(w);
+    if (text[strspn(text, "-+.,0123456789")] == '\0' && access(text, F_OK) != 0)
+        return app_fail(APP_USAGE, "--sources: '%s' is no list of numbers such as 7,12, and no file", text);
+    return files_check_input("sources", text);
+}
+
 static int check(run_work *w, int count, char *const *operands)
 {
     const run_values *v = w->values;
@@ -323,29 +360,7 @@ static int check(run_work *w, int count, char *const *operands)
         code = app_fail(APP_USAGE, "--stats prints on standard output too; write the result to a file");
     if (code == APP_OK)
         code = check_options(w);
-    return code == APP_OK && v->sources && !is_list(v->sources) ? files_check_input("sources", v->sources)
-                                                                : code;
-}
-
-/* A list such as 7,12. */
-static int parse_sources(run_work *w)
-{
-    const char *text = w->values->sources;
-    w->nsources = 1;
-    for (const char *at = text; *at; at++)
-        w->nsources += *at == ',';
-    w->sources = malloc(sizeof *w->sources * (size_t)w->nsources);
-    if (!w->sources)
-        return app_fail(APP_MEMORY, "out of memory");
-    for (int64_t t = 0; t < w->nsources; t++) {
-        char *end;
-        w->sources[t] = strtoll(text, &end, 10);
-        if (end == text)
-            return app_fail(APP_USAGE, "--sources: '%s' is no list of numbers such as 7,12",
-                            w->values->sources);
-        text = *end ? end + 1 : end;
-    }
-    return APP_OK;
+    return code == APP_OK && v->sources ? check_sources(w) : code;
 }
 
 static int read_sources(run_work *w)
@@ -353,11 +368,12 @@ static int read_sources(run_work *w)
     const char *text = w->values->sources;
     int64_t width, base = w->names.base;
     int code = APP_OK;
+    if (w->values->samples > w->n)
+        return app_fail(APP_USAGE, "--samples: %lld sources of %lld vertices", (long long)w->values->samples,
+                        (long long)w->n);
     if (!text)
         return APP_OK;
-    if (is_list(text))
-        code = parse_sources(w);
-    else
+    if (!w->sources)
         code = reader_numbers(text, 1, &w->sources, &w->nsources, &width, &base);
     for (int64_t t = 0; t < w->nsources && code == APP_OK; t++) {
         const int64_t id = w->sources[t];

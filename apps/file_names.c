@@ -159,6 +159,17 @@ static int check_folder(const char *path)
     return code;
 }
 
+int files_check_folder(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return check_folder(path);
+    if (!S_ISDIR(st.st_mode))
+        return app_fail(APP_OUTPUT, "%s: is a file; expected a folder, or none", path);
+    return access(path, W_OK | X_OK) == 0 ? APP_OK
+                                          : app_fail(APP_OUTPUT, "%s: the folder cannot be written to", path);
+}
+
 int files_check_output(const char *name, const char *path, option_form form)
 {
     struct stat st;
@@ -166,16 +177,15 @@ int files_check_output(const char *name, const char *path, option_form form)
         return APP_OK;
     if (!*path)
         return app_fail(APP_USAGE, "--%s: the name is empty", name);
-    const char *endings = other_endings(form, path);
+    const bool exists = stat(path, &st) == 0, folder = exists && S_ISDIR(st.st_mode);
+    const char *endings = folder ? NULL : other_endings(form, path);
     if (endings)
         return app_fail(APP_USAGE, "--%s: %s: the name's ending is none of %s", name, path, endings);
-    const bool exists = stat(path, &st) == 0, folder = exists && S_ISDIR(st.st_mode);
-    if (exists && folder != (form == FORM_FOLDER))
-        return app_fail(APP_OUTPUT, "%s: is a %s; --%s names a %s", path, folder ? "folder" : "file", name,
-                        folder ? "file" : "folder");
-    if (folder && access(path, W_OK | X_OK) != 0)
-        return app_fail(APP_OUTPUT, "%s: the folder cannot be written to", path);
-    if (folder || (exists && !S_ISREG(st.st_mode))) /* pipes, devices: no file beside them */
+    if (form == FORM_FOLDER)
+        return files_check_folder(path);
+    if (folder)
+        return app_fail(APP_OUTPUT, "%s: is a folder; --%s names a file", path, name);
+    if (exists && !S_ISREG(st.st_mode)) /* pipes, devices: no file beside them */
         return APP_OK;
     return check_folder(path);
 }

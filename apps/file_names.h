@@ -16,6 +16,8 @@ int files_check_beside(const command *c, const void *values, int count, char *co
  * its form says, and its folder can be written to. Better known before the work than after it. Returns an
  * exit code. */
 int files_check_output(const char *name, const char *path, option_form form);
+/* The same of a folder that an operand names. */
+int files_check_folder(const char *path);
 /* The file that option --name reads, NULL or "-" for none, is there. Returns an exit code. */
 int files_check_input(const char *name, const char *path);
 bool files_is_png(const char *path); /* else .svg, of a picture */

@@ -12,7 +12,7 @@ typedef struct graph_names {
 } graph_names;
 
 /* As app_library_error, of a call that was given the graph as A, or as ratings R: says the file's name and
- * its ids where the library names its argument and counts from 0, and options in place of fields. */
+ * its ids where the library names its argument and counts from 0. */
 int graph_error(GrB_Info info, int stage, const graph_names *g);
 
 #endif

@@ -154,6 +154,8 @@ int reader_numbers(const char *path, int64_t cols, int64_t **list, int64_t *coun
     if (rows > 0 && (have < 1 || have > cols))
         code = app_fail(APP_INPUT, "%s: %lld columns; expected %s", path, (long long)have,
                         cols == 1 ? "a number a line" : "a number, or a row and a column, a line");
+    else if (rows == 0 && found != FTB_NPY)
+        code = app_fail(APP_INPUT, "%s: has no numbers", path);
     *width = rows > 0 ? have : 1;
     *count = rows;
     if (base && found == FTB_NPY)

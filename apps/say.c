@@ -97,44 +97,93 @@ static bool reader_gone(void)
     return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
 }
 
-/* The length of a name of the library's arguments at p, which is an option's name as well. */
-static size_t argument_at(const char *p)
+/* ---- what the library says of its function's arguments, as one says it of the command's options */
+
+/* "top_k" as "--top-k"; returns what is behind it. */
+static const char *put_option(FILE *out, const char *name)
 {
-    static const char *const names[] = {"semiring", "weight", "epilogue", "where", "min_weight",
-                                        "top_k",    "send",   "combine",  "apply", "active",
-                                        "settled",  "until",  "priority"};
-    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
-        if (strncmp(p, names[n], strlen(names[n])) == 0 && strncmp(p + strlen(names[n]), ": ", 2) == 0)
-            return strlen(names[n]);
-    return 0;
+    fputs("--", out);
+    for (; islower((unsigned char)*name) || *name == '_'; name++)
+        fputc(*name == '_' ? '-' : *name, out);
+    return name;
 }
 
-/* What the library says of its function's arguments, as one says it of the command's options: without
- * "FtB_Matrix_read: ", "--top-k" for "options.top_k" and "top_k: ". */
+/* Whether a message begins with an argument's name that is an option's as well: "top_k: ", "options: p is ".
+ */
+static bool begins_with_argument(const char *p)
+{
+    static const char *const names[] = {"semiring", "weight", "epilogue", "where",  "min_weight",
+                                        "top_k",    "send",   "combine",  "apply",  "active",
+                                        "settled",  "until",  "priority", "options"};
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+        if (strncmp(p, names[n], strlen(names[n])) == 0 && strncmp(p + strlen(names[n]), ": ", 2) == 0)
+            return true;
+    return false;
+}
+
+static const char *put_start(FILE *out, const char *p)
+{
+    static const char options[] = "options: ", *const rows[][2] = {
+                                                   {"states: ", "--init: "},
+                                                   {"key: operator: ", "--key: "},
+                                                   {"key is NULL; ", "--key is missing: "},
+                                               };
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        if (strncmp(p, rows[r][0], strlen(rows[r][0])) == 0) {
+            fputs(rows[r][1], out);
+            return p + strlen(rows[r][0]);
+        }
+    if (!begins_with_argument(p))
+        return p;
+    return put_option(out, p + (strncmp(p, options, strlen(options)) == 0 ? strlen(options) : 0));
+}
+
+/* Prints what stands for the words at p, and returns what is behind them; p: they are none of these. */
+static const char *put_words(FILE *out, const char *p)
+{
+    static const char *const rows[][2] = {{"`until`", "--until"},
+                                          {"`rounds`", "--rounds"},
+                                          {"lower rate", "lower --rate"},
+                                          {"larger lambda", "larger --lambda"},
+                                          {"which apply changes", "which --apply changes"}};
+    static const char field[] = "options.", sampler[] = "FTB_SAMPLE_";
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        if (strncmp(p, rows[r][0], strlen(rows[r][0])) == 0) {
+            fputs(rows[r][1], out);
+            return p + strlen(rows[r][0]);
+        }
+    if (strncmp(p, field, strlen(field)) == 0)
+        return put_option(out, p + strlen(field));
+    if (strncmp(p, sampler, strlen(sampler)) != 0)
+        return p;
+    fputs("--sampler ", out);
+    for (p += strlen(sampler); isupper((unsigned char)*p); p++)
+        fputc(tolower((unsigned char)*p), out);
+    return p;
+}
+
+/* free()d by the caller; NULL: out of memory. Messages of files hold their words, which stay. */
 static char *of_options(GrB_Info info, const char *message)
 {
-    static const char mark[] = "options.";
-    char *text = malloc(4 * strlen(message) + 1), *out = text;
+    char *text = NULL;
+    size_t size = 0;
     const size_t name = strncmp(message, "FtB_", 4) == 0 ? strcspn(message, ":") : 0;
     const char *p = name > 0 && strncmp(message + name, ": ", 2) == 0 ? message + name + 2 : message;
-    bool named = info != FTB_IO && info != FTB_FORMAT && argument_at(p) > 0;
-    while (text && *p) {
-        if (strncmp(p, mark, strlen(mark)) == 0 && (p == message || !isalnum(p[-1]))) {
-            p += strlen(mark);
-            named = true;
-        }
-        if (named) {
-            out = stpcpy(out, "--");
-            for (; islower(*p) || *p == '_'; p++)
-                *out++ = *p == '_' ? '-' : *p;
-            named = false;
-        } else {
-            *out++ = *p++;
-        }
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    p = info == FTB_IO || info == FTB_FORMAT ? p : put_start(out, p);
+    while (*p) {
+        const bool inside = p > message && isalnum((unsigned char)p[-1]);
+        const char *behind = inside ? p : put_words(out, p);
+        if (behind == p)
+            fputc(*p++, out);
+        p = behind > p ? behind : p;
     }
-    if (text)
-        *out = '\0';
-    return text;
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
 }
 
 int app_library_error(GrB_Info info, int stage)

@@ -28,7 +28,7 @@ says "expected --parts N or --labels FILE"
 run 2 partition path.mtx --parts 2 --labels odd.txt
 says "not both"
 run 2 partition path.mtx --parts 9
-says "nparts is 9, of 8 vertices"
+says "--parts: 9 parts of 8 vertices"
 printf '0\n1\n' >short.txt
 run 3 partition path.mtx --labels short.txt
 says "short.txt: 2 x 1 numbers; expected 8, one for each vertex"
@@ -99,6 +99,8 @@ run 3 train data --sampler cluster --partition parts.txt --clusters 5
 says "parts.txt: vertex"
 run 2 train data --resume part.safetensors --clusters 5
 says "--clusters: a resumed run has that of part.safetensors"
+run 2 train data --sampler cluster --clusters 601
+says "--clusters: 601 clusters of 600 vertices"
 FEATBLAS_METIS='' run 2 train data --sampler cluster --clusters 5
 says "METIS is not there"
 clean

@@ -65,6 +65,9 @@ refuses 2 '.svg or .png' "$featblas" draw small.csv -o no.pdf
 refuses 2 'outside 100..20000' "$featblas" draw small.csv -o no.svg --width 3
 refuses 2 "did you mean 'pattern'" "$featblas" draw small.csv -o no.svg --kind patern
 refuses 1 'too large to draw as a graph' "$featblas" draw large.tsv -o no.svg --kind graph
+refuses 2 "unknown weight 'jacard'; did you mean 'jaccard'?" "$featblas" draw missing.mtx -o no.svg --kind projection --weight jacard
+refuses 2 '--weight means nothing to this --kind; it goes with projection' "$featblas" draw missing.mtx -o no.svg --weight jaccard
+refuses 2 '--onto means nothing to this --kind; it goes with projection' "$featblas" draw missing.mtx -o no.svg --kind graph --onto cols
 refuses 3 'missing.mtx' "$featblas" draw missing.mtx -o no.svg
 refuses 2 "did you mean 'rmat'" "$featblas" gen rmatt
 refuses 2 'means nothing to gen rmat' "$featblas" gen rmat --rows 5

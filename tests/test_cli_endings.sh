@@ -45,9 +45,12 @@ run 3 plan --op spmm --graph none.mtx --dim 4 --wisdom nowhere/w # only read
 run 5 sample --graph none.mtx --random 1 -o nowhere/batches
 says "nowhere/batches: there is no folder nowhere/"
 run 5 sample --graph none.mtx --random 1 -o n.txt
-says "n.txt: is a file; --output names a folder"
+says "n.txt: is a file; expected a folder, or none"
+run 5 demo n.txt
+says "n.txt: is a file; expected a folder, or none"
+[ ! -s out ] || fail "demo: printed $(cat out)"
 run 5 gen csbm --vertices 1000000000 -o full/file
-says "full/file: is a file; --output names a folder"
+says "full/file: is a file; expected a folder, or none"
 if [ "$(id -u)" -ne 0 ]; then
     chmod a-w full
     run 5 sample --graph none.mtx --random 1 -o full

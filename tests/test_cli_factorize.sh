@@ -71,6 +71,14 @@ run 2 run cf r.mtx --held-out 1
 says "--held-out: 1; expected more than 0 and less than 1"
 run 2 run cf r.mtx --lambda 0
 says "--lambda: 0; expected more than 0"
+for option in lambda rate offset; do
+    run 2 run cf none.mtx --$option inf
+    says "--$option: inf; expected"
+done
+run 3 run cf r.mtx --lambda 1e-300 --method als
+says "r.mtx: row 1 has no one best factors in fp32; expected a larger --lambda than 1e-300"
+run 3 run cf ratings.csv --columns user,item,stars --rate 10 --rounds 50
+says "expected a lower --rate than 10"
 run 2 run cf r.mtx --rate 0
 says "--rate: 0; expected more than 0"
 run 2 run cf r.mtx --stats text --items -

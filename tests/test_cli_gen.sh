@@ -82,8 +82,16 @@ run 4 gen rmat --scale 24 --memory-limit 100M -o y.mtx
 says "--memory-limit: 100M is too small for this graph, which takes about "
 grep -q 'about [0-9]*[KMG]$' err || fail "other units than the limit's: $(cat err)"
 rm x.sg
-run 1 gen kron -q --scale 4 --values weights -o x.sg
-says "x.sg: an entry of an .sg file has no value"
+run 2 gen kron -q --scale 4 --values weights -o x.sg
+says "--values weights: an .sg file has none"
+run 2 gen rmat -q --values uniform -o x.wsg
+says "--values uniform: a .wsg file has whole numbers"
+for factor in -1 1e18 inf; do
+    run 2 gen rmat --edge-factor $factor -o x.mtx
+    says "--edge-factor: "
+done
+run 2 project bp.csr -q -o x.sg
+says "--output: an .sg file has no weights"
 run 4 gen kron --scale 24 --memory-limit 1G -o x.sg
 [ ! -e x.sg ] || fail "x.sg was made"
 finish

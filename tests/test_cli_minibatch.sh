@@ -98,9 +98,9 @@ says "--sample: a resumed run has that of whole.safetensors"
 run 2 train data --resume whole.safetensors --replace
 says "--replace: a resumed run has that of whole.safetensors"
 run 2 train data --sample 5,5 --iterations 2
-says "iterations is 2; expected 0, or more with FTB_SAMPLE_LABOR"
+says "--iterations is 2; expected 0, or more with --sampler labor"
 run 2 train data --sample 5,5 --sampler topk
-says "FTB_SAMPLE_TOPK needs an expression"
+says "--key is missing: --sampler topk needs an expression"
 run 2 train data --sample 5,5 --key 'x +'
 says "key: "
 sed 's/"resume.sample":"5,5"/"resume.sample":"5,y"/' whole.safetensors >bad.safetensors

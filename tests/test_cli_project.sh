@@ -84,6 +84,8 @@ run 2 project matrix.mtx -o pairs.docx
 says "pairs.docx"
 run 0 project -q matrix.gz --triangle --format mtx -o noending
 holds noending "%%MatrixMarket"
+run 2 project none.mtx --min-degree 5 --max-degree 2
+says "--min-degree: 5, and --max-degree 2; no vertex has both"
 
 # ---- weights
 run 0 project -q ratings.csv --triangle --weight dot

@@ -123,13 +123,30 @@ for option in "samples 3" "undirected" "normalized"; do
     says "--${option% *} means nothing to bfs"
 done
 
+for list in , 1,,2 1, 99999999999999999999; do # before the graph is read, which is not there
+    run 2 run bfs none.mtx --sources "$list"
+    says "--sources: '$list' is no list of numbers such as 7,12"
+done
+for list in 1.5 -1; do
+    run 2 run bfs none.mtx --sources "$list"
+    says "--sources: '$list' is no list of numbers such as 7,12, and no file"
+done
+printf 'vertex\n' >head.txt
+run 3 run bfs g.mtx --sources head.txt
+says "head.txt: has no numbers"
+run 2 run betweenness t.mtx --samples 6
+says "--samples: 6 sources of 5 vertices"
+run 2 run pagerank g.mtx --damping 1 --method sweeps
+says "--damping: ranks of 1 are those of --method rounds"
+run 2 run pagerank g.mtx --tolerance inf
+says "--tolerance: inf; expected more than 0"
 run 2 run g.mtx
 says "expected the name of a program and a graph"
 printf '1\n' >s.txt
 run 2 run bfs g.mtx --sources s.txt -o s.txt
 says "--sources and --output name the same file, s.txt"
 run 1 run pagerank g.mtx --rounds 1 -o early.npy
-says "ranks still changed by more than"
+says "ranks still changed by more than 0.0001 after 1 rounds; --rounds allows more"
 run 2 run bsf g.mtx
 says "unknown program 'bsf'; did you mean 'bfs'?"
 run 2 run bfs g.mtx

@@ -49,7 +49,7 @@ run 0 sample --graph graph.npz --random 50 --fanout 40,40 --sampler ladies -o la
 run 0 sample --graph graph.npz --random 50 --fanout 40,40 --sampler fastgcn
 run 0 sample --graph graph.npz --random 50 --fanout 3 --sampler labor --iterations 2
 run 2 sample --graph graph.npz --random 50 --iterations 2
-says "iterations is 2; expected 0, or more with FTB_SAMPLE_LABOR"
+says "--iterations is 2; expected 0, or more with --sampler labor"
 run 0 sample --graph graph.npz --random 50 --fanout 3 --sampler labor --once --self --disjoint
 
 run 2 sample --seeds seeds.txt
@@ -69,7 +69,7 @@ says "--edges means nothing without --output"
 run 2 sample --graph graph.npz --random 3 --key 'x +'
 says "key: "
 run 2 sample --graph graph.npz --random 3 --sampler topk
-says "key is NULL; FTB_SAMPLE_TOPK"
+says "--key is missing: --sampler topk"
 echo 2000 >>seeds.txt
 run 3 sample --graph graph.npz --seeds seeds.txt
 says "seeds.txt: seed 302 is 2000; expected 0 to 1999"
@@ -167,9 +167,12 @@ done <<END
 --graph graph.npz --random 3 --walk 3 --fanout 5|--fanout means nothing with --walk
 --graph graph.npz --random 3 --walk 3 --negative 5|--negative means nothing with --walk
 --graph graph.npz --random 3 --walk 3 --once|--once means nothing with --walk
---graph graph.npz --random 3 --walk 3 --restart 1|restart is 1
---graph graph.npz --random 3 --walk 3 --q -1|q is -1
+--graph graph.npz --random 3 --walk 3 --restart 1|--restart is 1
+--graph graph.npz --random 3 --walk 3 --q -1|--q is -1
 --graph graph.npz --random 3 --sampler last|times is missing
+--graph graph.npz --random 3 --sampler weighted|--key is missing: --sampler weighted needs an expression
+--graph graph.npz --random 3 --iterations 3|--iterations is 3; expected 0, or more with --sampler labor
+--graph graph.npz --random 3 --key zz|--key: unknown name 'zz' at column 1
 --graph graph.npz --random 3 --fanout 3/2|has more lists than there are relations, 1
 --graph graph.npz --relation a:b:c=x --random 3|--graph means nothing with --relation
 --relation a:b:c=x --random 3 --exclude graph.npz|--exclude means nothing with --relation

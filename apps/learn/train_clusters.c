@@ -24,6 +24,9 @@ int train_partition(train *t)
                         t->values->resume);
     if (how->clusters == 0)
         return APP_OK;
+    if (!file && how->clusters > t->set.nvertices)
+        return app_fail(APP_USAGE, "--clusters: %lld clusters of %lld vertices", (long long)how->clusters,
+                        (long long)t->set.nvertices);
     t->partition = malloc(sizeof *t->partition * (size_t)(t->set.nvertices + 1));
     if (!t->partition)
         return app_fail(APP_MEMORY, "out of memory");

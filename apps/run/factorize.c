@@ -25,10 +25,12 @@ typedef struct cf {
 static int check(const cf *w)
 {
     const run_values *v = w->v;
-    if (!isnan(v->lambda) && !(v->lambda > 0))
+    if (!isnan(v->lambda) && !(v->lambda > 0 && isfinite(v->lambda)))
         return app_fail(APP_USAGE, "--lambda: %g; expected more than 0", v->lambda);
-    if (!isnan(v->rate) && !(v->rate > 0))
+    if (!isnan(v->rate) && !(v->rate > 0 && isfinite(v->rate)))
         return app_fail(APP_USAGE, "--rate: %g; expected more than 0", v->rate);
+    if (isinf(v->offset))
+        return app_fail(APP_USAGE, "--offset: %g; expected a finite number", v->offset);
     if (!isnan(v->rate) && v->method == RUN_SGD + FTB_FACTORIZE_ALS)
         return app_fail(APP_USAGE, "--rate: als has none");
     if (v->output && v->items && strcmp(v->output, "-") == 0 && strcmp(v->items, "-") == 0)
