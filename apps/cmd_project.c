@@ -190,8 +190,6 @@ static int check_weight(const project_values *v)
     return v->weight ? weight_check(v->weight) : APP_OK;
 }
 
-static bool to_stdout(const char *path) { return strcmp(path, "-") == 0; }
-
 static FtB_Format output_format(const project_values *v)
 {
     const FtB_Format format = format_of_word(formats_written, v->format);
@@ -208,7 +206,7 @@ bool project_has_positions(const project_values *v)
 static int check_ids(project *p, int count, char *const *operands)
 {
     const project_values *v = p->values;
-    if (!v->output || to_stdout(v->output) || !project_has_positions(v))
+    if (!v->output || files_is_stdout(v->output) || !project_has_positions(v))
         return APP_OK;
     if (!(p->ids_path = ftb_path_beside(v->output, "ids")))
         return app_fail(APP_MEMORY, "out of memory");
@@ -229,7 +227,7 @@ static int check_selection(const project_values *v)
 static int check_output(project *p, int count, char *const *operands)
 {
     const project_values *v = p->values;
-    if (v->stats >= 0 && v->output && to_stdout(v->output))
+    if (v->stats >= 0 && v->output && files_is_stdout(v->output))
         return app_fail(APP_USAGE, "--stats prints on standard output too; write the result to a file");
     int code = check_ids(p, count, operands);
     if (code == APP_OK && v->labels && !v->output && v->stats >= 0)

@@ -225,7 +225,7 @@ static const option run_options[] = {
 
 /* Whether --sources are numbers, and not a file. */
 static bool is_list(const char *sources) { return sources[strspn(sources, "0123456789,")] == '\0'; }
-static bool to_stdout(const run_values *v) { return v->output && strcmp(v->output, "-") == 0; }
+static bool to_stdout(const run_values *v) { return files_is_stdout(v->output) || files_is_stdout(v->items); }
 
 /* What options say beside each other, and numbers that a program would take for a default. */
 static int check_values(const run_work *w)
@@ -356,7 +356,7 @@ static int check(run_work *w, int count, char *const *operands)
         ftb_same_file(v->sources, v->output))
         return app_fail(APP_USAGE, "--sources and --output name the same file, %s", v->output);
     int code = own ? APP_OK : find_program(&w->program, operands[0]);
-    if (code == APP_OK && v->stats >= 0 && (to_stdout(v) || (v->items && strcmp(v->items, "-") == 0)))
+    if (code == APP_OK && v->stats >= 0 && to_stdout(v))
         code = app_fail(APP_USAGE, "--stats prints on standard output too; write the result to a file");
     if (code == APP_OK)
         code = check_options(w);

@@ -127,6 +127,12 @@ static bool ends_with(const char *path, const char *ending)
     return length > end && strcasecmp(path + length - end, ending) == 0;
 }
 
+bool files_is_stdout(const char *path)
+{
+    return path &&
+           (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/fd/1") == 0);
+}
+
 bool files_is_png(const char *path) { return ends_with(path, ".png"); }
 
 /* The endings that the name of such a file may have; NULL: this one's is one of them. */

@@ -20,6 +20,7 @@ int files_check_output(const char *name, const char *path, option_form form);
 int files_check_folder(const char *path);
 /* The file that option --name reads, NULL or "-" for none, is there. Returns an exit code. */
 int files_check_input(const char *name, const char *path);
-bool files_is_png(const char *path); /* else .svg, of a picture */
+bool files_is_stdout(const char *path); /* "-" and its other names; NULL: no */
+bool files_is_png(const char *path);    /* else .svg, of a picture */
 
 #endif

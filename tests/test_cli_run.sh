@@ -230,6 +230,11 @@ assert x["result"] == {"nrows": 7, "ncols": 1, "type": "fp64", "bytes": 56} and 
 PY
 run 2 run bfs g.mtx --sources 1 --stats text -o -
 says "--stats prints on standard output too; write the result to a file"
+run 2 run bfs g.mtx --sources 1 --stats text -o /dev/stdout
+run 0 run bfs g.mtx --sources 1 -o -
+cp out piped
+run 0 run bfs g.mtx --sources 1 -o /dev/stdout
+cmp -s out piped || fail "standard output by its name: $(cat out)"
 run 2 run bfs g.mtx --sources 1 --stats xml
 "$FEATBLAS_COMMAND" gen rmat --scale 12 -q -o big.csr
 run 4 info big.csr --memory-limit 1K

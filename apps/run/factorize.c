@@ -1,6 +1,7 @@
 /* featblas run cf: factors of ratings. Some ratings may be held out, whose error tells what the factors are
  * worth; users' factors go to one file and items' to another, with the ids of the ratings' file. */
 #include "app.h"
+#include "file_names.h"
 #include "format_words.h"
 #include "io/target.h"
 #include "reader.h"
@@ -33,7 +34,7 @@ static int check(const cf *w)
         return app_fail(APP_USAGE, "--offset: %g; expected a finite number", v->offset);
     if (!isnan(v->rate) && v->method == RUN_SGD + FTB_FACTORIZE_ALS)
         return app_fail(APP_USAGE, "--rate: als has none");
-    if (v->output && v->items && strcmp(v->output, "-") == 0 && strcmp(v->items, "-") == 0)
+    if (files_is_stdout(v->output) && files_is_stdout(v->items))
         return app_fail(APP_USAGE, "--output and --items both go to standard output");
     if (!isnan(v->held_out) && !(v->held_out > 0 && v->held_out < 1))
         return app_fail(APP_USAGE, "--held-out: %g; expected more than 0 and less than 1", v->held_out);
@@ -257,7 +258,7 @@ static int work(cf *w)
 
 int run_cf(const run_values *v, const char *path)
 {
-    const bool piped = (v->output && strcmp(v->output, "-") == 0) || (v->items && strcmp(v->items, "-") == 0);
+    const bool piped = files_is_stdout(v->output) || files_is_stdout(v->items);
     cf w = {.v = v,
             .names = {.path = path, .lists = true},
             .out = v->reader.common.quiet ? NULL

@@ -5,6 +5,8 @@
 
 #include "plan/machine.h"
 
+#include <math.h>
+
 typedef struct totals {
     double forward, gradient; /* seconds */
     int64_t parameters;
@@ -12,8 +14,8 @@ typedef struct totals {
 
 static const char *bytes_text(double bytes, char *text, size_t room)
 {
-    const char *unit = bytes >= 1e9 ? "GB" : bytes >= 1e6 ? "MB" : "KB";
-    snprintf(text, room, "%.3g %s", bytes / (bytes >= 1e9 ? 1e9 : bytes >= 1e6 ? 1e6 : 1e3), unit);
+    const int power = bytes >= 0x1p30 ? 3 : bytes >= 0x1p20 ? 2 : 1;
+    snprintf(text, room, "%.3g %ciB", ldexp(bytes, -10 * power), " KMG"[power]);
     return text;
 }
 

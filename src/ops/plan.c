@@ -142,11 +142,11 @@ static GrB_Info set_place(FtB_Plan plan, const char *value)
 static void explain_device(FtB_Plan plan, FILE *file)
 {
     const bool there = runs_there(plan);
-    fprintf(file, "device           %s %s; %.1f MB of operands are %s first", plan->device->name,
+    fprintf(file, "device           %s %s; %.1f MiB of operands are %s first", plan->device->name,
             there             ? "runs it"
             : plan->by_device ? "could run it, the host does it"
                               : "does not have it, the host does it",
-            1e-6 * (double)moves(plan), there ? "sent" : "brought home");
+            0x1p-20 * (double)moves(plan), there ? "sent" : "brought home");
     const double seconds = move_seconds(plan, moves(plan));
     if (seconds > 0)
         fprintf(file, ", about %.3g s", seconds);

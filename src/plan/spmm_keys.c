@@ -200,9 +200,9 @@ void ftb_explain_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, const 
     if (plan->family == FTB_SPMM_PARTITIONED)
         fprintf(file,
                 "partition        %lld segments of %lld sources, %lld tiles of %lld features, 16-bit local "
-                "columns, built once (%.0f MB) for %lld products\n",
+                "columns, built once (%.0f MiB) for %lld products\n",
                 (long long)((f->ncols - 1) / plan->segment + 1), (long long)plan->segment,
-                (long long)plan->ntiles, (long long)plan->tile, (double)plan->partition_bytes / 1e6,
+                (long long)plan->ntiles, (long long)plan->tile, (double)plan->partition_bytes / 0x1p20,
                 (long long)plan->uses);
     if (plan->family == FTB_SPMM_PARTITIONED && plan->parts > 1)
         fprintf(file, "rows             in %lld parts, each through all segments before the next\n",
@@ -210,9 +210,9 @@ void ftb_explain_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, const 
     if (plan->family == FTB_SPMM_SLICED)
         fprintf(
             file,
-            "slices           of up to %d rows, entries by column, 32 bits each, built once (%.0f MB) for "
+            "slices           of up to %d rows, entries by column, 32 bits each, built once (%.0f MiB) for "
             "%lld products\n",
-            FTB_SLICE_ROWS, (double)plan->partition_bytes / 1e6, (long long)plan->uses);
+            FTB_SLICE_ROWS, (double)plan->partition_bytes / 0x1p20, (long long)plan->uses);
     if (plan->ordered)
         fprintf(file,
                 "edges            a part's values are copied into the order of visits, once for all tiles\n");
@@ -224,8 +224,8 @@ void ftb_explain_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, const 
     if (plan->family == FTB_SPMM_DIRECT && plan->threads > 1 && hubs_of(f) > 0)
         fprintf(file, "hubs             threads share the features of %lld rows of %lld entries and more\n",
                 (long long)hubs_of(f), (long long)1 << FTB_SPMM_HUB);
-    fprintf(file, "memory           %.1f MB beside operands and result, on %d threads\n",
-            (double)plan->bytes / 1e6, plan->threads);
+    fprintf(file, "memory           %.1f MiB beside operands and result, on %d threads\n",
+            (double)plan->bytes / 0x1p20, plan->threads);
     fprintf(file, "%s        %.3g s, %.1f GB/s gathered\n",
             plan->origin == FTB_ORIGIN_MODEL ? "predicted" : "measured ", plan->seconds,
             plan->seconds > 0 ? gathered / plan->seconds / 1e9 : 0);

@@ -83,10 +83,10 @@ static GrB_Info keep(ftb_feature_rows *f, const ftb_batches *of, int64_t nkept)
     ftb_delete(list);
     if (info == GrB_SUCCESS)
         snprintf(f->text, sizeof f->text,
-                 "on %s: %lld of %lld rows of features are kept there (%.3g MB), the others read from the "
+                 "on %s: %lld of %lld rows of features are kept there (%.3g MiB), the others read from the "
                  "host's memory",
                  f->where->name, (long long)nkept, (long long)X->nrows,
-                 1e-6 * (double)(nkept * rows.row_bytes));
+                 0x1p-20 * (double)(nkept * rows.row_bytes));
     return info;
 }
 
