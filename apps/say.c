@@ -145,7 +145,8 @@ static const char *put_words(FILE *out, const char *p)
                                           {"`rounds`", "--rounds"},
                                           {"lower rate", "lower --rate"},
                                           {"larger lambda", "larger --lambda"},
-                                          {"which apply changes", "which --apply changes"}};
+                                          {"which apply changes", "which --apply changes"},
+                                          {", which FtB_Block_read reads", ""}};
     static const char field[] = "options.", sampler[] = "FTB_SAMPLE_";
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
         if (strncmp(p, rows[r][0], strlen(rows[r][0])) == 0) {
@@ -174,7 +175,7 @@ static char *of_options(GrB_Info info, const char *message)
         return NULL;
     p = info == FTB_IO || info == FTB_FORMAT ? p : put_start(out, p);
     while (*p) {
-        const bool inside = p > message && isalnum((unsigned char)p[-1]);
+        const bool inside = p > message && isalnum((unsigned char)p[-1]) && isalnum((unsigned char)*p);
         const char *behind = inside ? p : put_words(out, p);
         if (behind == p)
             fputc(*p++, out);

@@ -105,6 +105,8 @@ run 3 run bfs bad.sg --sources 1
 says "bad.sg: is no serialized graph of GAP"
 printf 'a,b\n' >list.npy
 run 3 info list.npy
+says "list.npy: expected a matrix; npy files hold dense arrays"
+grep -q FtB_ err && fail "functions of the library: $(cat err)"
 printf '1\n' >list.npy
 run 3 run pagerank g.mtx --from list.npy
 says "list.npy: "
