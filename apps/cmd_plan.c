@@ -372,13 +372,13 @@ static int run_plan(const void *values, int count, char *const *operands)
         return plan_run(v, count, operands);
     if (count > 0)
         return app_fail(APP_USAGE, "'%s': --graph names the graph of a product", operands[0]);
-    int code = use_machine(v->machine);
+    int code = v->describe ? APP_OK : check(v); /* before the machine is measured */
+    if (code == APP_OK)
+        code = use_machine(v->machine);
     if (code == APP_OK && v->describe) {
         ftb_machine_write(ftb_machine_measured(), stdout);
         return APP_OK;
     }
-    if (code == APP_OK)
-        code = check(v);
     if (code == APP_OK)
         code = load_wisdom(v->wisdom);
     if (code == APP_OK && v->calibrate)
