@@ -1,6 +1,6 @@
 /* Every kernel of gpu/kernels/ for GPUs of the newest generation, where a real NVRTC is: none has a stack
- * frame, so that none spills registers. Run by `ctest -C slow`, as is all_frames, the same of the oldest generation.
- * (test_gpu_compile.c sees the same of the one between, and that kernels are there.)
+ * frame, so that none spills registers. Run by `ctest -C slow`, as is all_frames, the same of the oldest
+ * generation. (test_gpu_compile.c sees the same of the one between, and that kernels are there.)
  *
  * Labels: slow, gpu */
 #include "support/check.h"

@@ -5,7 +5,8 @@
 
 static const char serial_calls[] =
     " error version Type_size Type_name Context_new Context_free Context_engage Context_set_threads"
-    " Context_set_memory_limit Context_set_reuse Context_set_seed Context_set_deterministic Context_set_relaxed "
+    " Context_set_memory_limit Context_set_reuse Context_set_seed Context_set_deterministic "
+    "Context_set_relaxed "
     "Context_set_tmpdir Context_set_sync"
     " Context_set_device Context_moved Device_describe Block_to_device Block_to_host Block_wrap_device"
     " Context_progress Context_cancel Context_memory set_allocator Matrix_new Matrix_like Matrix_dup"
