@@ -55,19 +55,32 @@ static json_t *steps_of(const char *table)
     return steps;
 }
 
-/* The sum, and the most, of a column; false where no row has it. */
-static bool total(json_t *steps, const char *name, int64_t *sum, int64_t *most)
+/* The word of a line's column, from 0; NULL: it has fewer. */
+static const char *word_at(const char *line, int column, size_t *length)
 {
+    for (int c = 0; (line = word(line, length)) && c < column; c++)
+        line += *length;
+    return line;
+}
+
+/* The sum, and the most, of a column, read where it stands: a table may have a million rows. False where no
+ * row has it. */
+static bool total(const char *table, const char *name, int64_t *sum, int64_t *most)
+{
+    int column = 0;
+    size_t length;
+    const char *at;
     bool there = false;
-    size_t s;
-    json_t *step;
     *sum = *most = 0;
-    json_array_foreach(steps, s, step)
-    {
-        const json_t *x = json_object_get(step, name);
-        there = there || x;
-        *sum += json_integer_value(x);
-        *most = json_integer_value(x) > *most ? json_integer_value(x) : *most;
+    while ((at = word_at(table, column, &length)) &&
+           (length != strlen(name) || memcmp(at, name, length) != 0))
+        column++;
+    for (const char *line = next_line(table); at && *line; line = next_line(line)) {
+        const char *text = word_at(line, column, &length);
+        const int64_t x = text ? strtoll(text, NULL, 10) : 0;
+        there = there || text;
+        *sum += x;
+        *most = x > *most ? x : *most;
     }
     return there;
 }
@@ -138,19 +151,19 @@ static void print_errors(const run_errors *e)
         printf("held out         %.6f of %s ratings\n", e->held_out, app_thousands(a, e->nheld_out));
 }
 
-static void print_steps(json_t *steps)
+static void print_steps(const char *table)
 {
     char a[32], b[32];
     int64_t sum, most;
-    if (total(steps, "active", &sum, &most))
+    if (total(table, "active", &sum, &most))
         printf("frontier         at most %s vertices, %s in all\n", app_thousands(a, most),
                app_thousands(b, sum));
-    if (total(steps, "edges", &sum, &most))
+    if (total(table, "edges", &sum, &most))
         printf("edges            at most %s of a frontier, %s in all\n", app_thousands(a, most),
                app_thousands(b, sum));
 }
 
-static void stats_text(const run_facts *f, int64_t nrows, int64_t ncols, int64_t nvals, json_t *steps)
+static void stats_text(const run_facts *f, int64_t nrows, int64_t ncols, int64_t nvals, const char *table)
 {
     char a[32], b[32], c[32];
     if (f->errors)
@@ -161,7 +174,7 @@ static void stats_text(const run_facts *f, int64_t nrows, int64_t ncols, int64_t
                app_thousands(b, nvals));
     printf("program          %s\n", strcmp(f->program, "own") == 0 ? "of your own" : f->program);
     printf("%-16s %s\n", f->what, app_thousands(a, f->supersteps));
-    print_steps(steps);
+    print_steps(table);
     if (f->errors)
         print_errors(f->errors);
     print_block("result", f->X);
@@ -178,13 +191,14 @@ int run_stats(const run_facts *f, const char *table)
     if (code != APP_OK)
         return code;
     app_end();
+    if (!f->json) {
+        stats_text(f, nrows, ncols, nvals, table);
+        return APP_OK;
+    }
     json_t *steps = steps_of(table);
     if (!steps)
         return app_fail(APP_MEMORY, "out of memory");
-    if (f->json)
-        code = stats_json(f, input_json(f, nrows, ncols, nvals), steps);
-    else
-        stats_text(f, nrows, ncols, nvals, steps);
+    code = stats_json(f, input_json(f, nrows, ncols, nvals), steps);
     json_decref(steps);
     return code;
 }
