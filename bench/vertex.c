@@ -1,13 +1,13 @@
 /* Vertex programs: seconds of each. Usage: bench_vertex FILE [threads] [repeats] [row]...
  *
  * FILE is a square graph (featblas gen rmat --scale 20 --symmetric -o kron.csr). Medians over the repeats:
- * breadth-first search from one vertex that has edges, another in each repeat, and from 64 at once beside 64
- * times one; shortest paths with whole lengths 1 to 255, from one, as a text, and from 64; components;
- * PageRank by GAP's definition, in all and a superstep of it, by sweeps, to 1e-6, personalised for 64
- * vertices at once beside 64 times one, and after 10 links changed beside from anew; the text of a user
- * beside the program of the same meaning; triangles and clustering coefficients; betweenness from one vertex
- * and from 64; communities; and the topological order of the entries above the diagonal. Rows by their first
- * words: those alone. */
+ * breadth-first search from one vertex that has edges, another in each repeat, and from 64 at once, without
+ * parents and with them, beside 64 times one; shortest paths with whole lengths 1 to 255, from one, as a
+ * text, and from 64; components; PageRank by GAP's definition, in all and a superstep of it, by sweeps, to
+ * 1e-6, personalised for 64 vertices at once beside 64 times one, and after 10 links changed beside from
+ * anew; the text of a user beside the program of the same meaning; triangles and clustering coefficients;
+ * betweenness from one vertex and from 64; communities; and the topological order of the entries above the
+ * diagonal. Rows by their first words: those alone. */
 #include "support/calls.h"
 
 #include "featblas_vertex.h"
@@ -25,7 +25,8 @@ typedef struct graph {
     FtB_Matrix A, lengths, upper, changed; /* changed: some entries of A lead somewhere else */
     int64_t n, nvals;
     const int64_t *rowptr;
-    FtB_Block levels, parents, all, dist, dists, labels, ranks, many, exact, start, counts, shares;
+    FtB_Block levels, parents, all, all_parents, dist, dists, labels, ranks, many, exact, start, counts,
+        shares;
     FtB_Program own;
     int64_t sources[MANY], supersteps;
 } graph;
@@ -46,6 +47,13 @@ static void search_one(graph *g)
 static void search_many(graph *g)
 {
     bench_check(FtB_bfs(g->all, NULL, g->A, g->sources, MANY, FTB_RUN_OPTIONS(.supersteps = &g->supersteps)));
+}
+static void search_many_parents(graph *g)
+{
+    if (!g->all_parents)
+        bench_check(FtB_Block_new(&g->all_parents, g->n, MANY, FTB_INT64));
+    bench_check(FtB_bfs(g->all, g->all_parents, g->A, g->sources, MANY,
+                        FTB_RUN_OPTIONS(.supersteps = &g->supersteps)));
 }
 static void search_each(graph *g)
 {
@@ -164,6 +172,7 @@ static const struct {
     void (*run)(graph *g);
 } rows[] = {{"bfs, levels and parents", search_one},
             {"bfs from 64 at once", search_many},
+            {"bfs from 64, and parents", search_many_parents},
             {"bfs from 64, one by one", search_each},
             {"sssp, lengths 1 to 255", paths},
             {"the same as a text", own_paths},
