@@ -373,6 +373,19 @@ static void rule(void **state)
     assert_int_equal(ftb_rule_vertex(&f, &missed), FTB_WAY_PUSH);
     f.wanted = FTB_WAY_AUTO;
     assert_int_equal(ftb_rule_vertex(&f, &missed), FTB_WAY_ALL);
+    f = (ftb_vertex_facts){.n = 1000000,
+                           .nvals = 31000000,
+                           .active = 6000,
+                           .edges = 7600000,
+                           .threads = 1,
+                           .may_push = true,
+                           .pull_made = true,
+                           .bits = true};
+    assert_int_equal(ftb_rule_vertex(&f, &missed), FTB_WAY_PULL);
+    f.words = true; /* a push of words takes less than one of words and parents */
+    assert_int_equal(ftb_rule_vertex(&f, &missed), FTB_WAY_PUSH);
+    f.edges = 30000000;
+    assert_int_equal(ftb_rule_vertex(&f, &missed), FTB_WAY_PULL);
 }
 
 /* Of a single vertex a block of one row may be either; a text of many vertices means the same there. */

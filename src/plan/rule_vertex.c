@@ -15,6 +15,7 @@
 #define BITS_EDGE 4.5    /* of a push of bits: two words of its receiver */
 #define BITS_VERTEX 2.0  /* of a pull: the word that it has */
 #define BITS_LOOK 1.0    /* an entry: a word of its sender; many are not looked at */
+#define BITS_SEND 2.5    /* of a push of many: one, and then both words of all vertices */
 #define PLAIN_EDGE 3.3   /* of a push of plain messages: the receiver's mark and value */
 #define PLAIN_VERTEX 1.5 /* of a pull: its row and its result */
 #define PLAIN_LOOK 1.0   /* an entry: a bit */
@@ -53,6 +54,8 @@ ftb_vertex_costs ftb_vertex_costs_of(const ftb_vertex_facts *f)
         pull = (n * VERTEX + open * OPEN + looks * LOOK) / threads;
     } else if (f->bits) {
         push = senders + edges * BITS_EDGE;
+        if (f->words)
+            push = at_most(push, (edges * BITS_SEND + n * BITS_VERTEX) / threads + senders);
         pull = (n * BITS_VERTEX + nvals * BITS_LOOK) / threads;
     } else if (f->plain) {
         const double share = nvals > 0 ? at_most(1, edges / nvals) : 0;

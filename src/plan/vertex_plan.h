@@ -16,6 +16,7 @@ typedef struct ftb_vertex_facts {
     bool any_way;   /* then, too, bits are the same whatever is chosen */
     bool first;     /* a receiver's first message decides: a pull looks no further, and `all` says nothing */
     bool bits;      /* a search from several sources, a word each */
+    bool words;     /* whose supersteps have no parents to write */
     bool plain;     /* messages that loops know */
     bool far;       /* a pull finds the values of edges all over the graph */
     int64_t open, left; /* vertices that may still receive, and their entries, more or less */

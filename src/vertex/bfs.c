@@ -2,6 +2,7 @@
  * not reached takes the least. Columns of several sources are reached at different times: there the message
  * says whether the sender just was, in each. */
 #include "vertex/algorithm.h"
+#include "vertex/run.h"
 
 #define LEVELS (FTB_TYPE_BIT(FTB_INT32) | FTB_TYPE_BIT(FTB_INT64) | FTB_TYPE_BIT(FTB_FP64))
 
@@ -30,11 +31,28 @@ static const FtB_Program_texts with_parents = {.size = sizeof with_parents,
 
 enum { AT_ONCE = 64 }; /* columns, which are bits then */
 
+/* Columns of o->start.count sources. What they are to begin with is written where the search does not itself.
+ */
 static GrB_Info search(FtB_Block levels, FtB_Block parents, FtB_Program program, FtB_Matrix A,
                        const FtB_Run_options *o)
 {
-    return parents ? FtB_run(program, A, FTB_STATE("level", levels, "parent", parents), o)
-                   : FtB_run(program, A, FTB_STATE("level", levels), o);
+    const FtB_Ids from = o->start;
+    FtB_Run run;
+    GrB_Info info = ftb_vertex_run_new(
+        &run, program, A,
+        parents ? FTB_STATE("level", levels, "parent", parents) : FTB_STATE("level", levels), o, "FtB_bfs");
+    if (info != GrB_SUCCESS)
+        return info;
+    run->closed = true;
+    if (!ftb_vertex_begin_blank(run, from.at)) {
+        info = ftb_set_sources(levels, -1, 0, false, from.at, from.count);
+        if (info == GrB_SUCCESS && parents)
+            info = ftb_set_sources(parents, -1, 0, true, from.at, from.count);
+    }
+    if (info == GrB_SUCCESS)
+        return ftb_vertex_run_to_end(run);
+    FtB_Run_free(&run);
+    return info;
 }
 
 /* Columns first .. first + o->start.count - 1. */
@@ -86,9 +104,6 @@ GrB_Info FtB_bfs(FtB_Block levels, FtB_Block parents, FtB_Matrix A, const int64_
     const FtB_Program_texts *texts =
         parents ? (one ? &one_with_parents : &with_parents) : (one ? &one_source : &levels_only);
     FTB_CHECK(FtB_Program_new(&program, texts));
-    FTB_CHECK(ftb_set_sources(levels, -1, 0, false, sources, nsources));
-    if (parents)
-        FTB_CHECK(ftb_set_sources(parents, -1, 0, true, sources, nsources));
     if (nsources > 0)
         info = nsources <= AT_ONCE ? search(levels, parents, program, A, &o)
                                    : search_all(levels, parents, program, A, &o);

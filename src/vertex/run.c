@@ -7,7 +7,6 @@
 #include "plan/vertex_plan.h"
 #include "vertex/run_there.h"
 
-typedef enum loop { BY_TEXT, BY_PLAIN, BY_FIRST, BY_BITS } loop; /* over the edges */
 static const char *const way_names[] = {"", "push", "pull", "all", "slices", "whole"};
 static const char *const loop_names[] = {"text", "plain", "first", "bits"};
 static const char *const direction_names[] = {"out", "in", "both"};
@@ -49,7 +48,7 @@ int64_t ftb_vertex_entries(const struct FtB_Run_opaque *r)
 
 /* ---- a superstep */
 
-static ftb_vertex_list senders_of(const struct FtB_Run_opaque *r)
+ftb_vertex_list ftb_vertex_senders(const struct FtB_Run_opaque *r)
 {
     return (ftb_vertex_list){r->all ? NULL : r->active, r->nactive};
 }
@@ -60,7 +59,7 @@ static GrB_Info take_lowest(FtB_Run r)
     if (r->taken)
         return GrB_SUCCESS;
     if (!r->waiting) {
-        const ftb_vertex_list begin = senders_of(r);
+        const ftb_vertex_list begin = ftb_vertex_senders(r);
         ftb_vertex_waiting *q = ftb_vertex_waiting_new(&r->work);
         GrB_Info info = q ? ftb_vertex_waiting_reserve(q, &r->work, begin.count) : ftb_nomem();
         if (info != GrB_SUCCESS) {
@@ -85,8 +84,7 @@ static void wait_for_turn(FtB_Run r)
     r->taken = false;
 }
 
-/* The state, and A's values, on the host. */
-static GrB_Info ask(FtB_Run r)
+GrB_Info ftb_vertex_ask(FtB_Run r)
 {
     if (r->closed && r->asked)
         return GrB_SUCCESS;
@@ -138,6 +136,7 @@ static ftb_vertex_facts facts_of(const struct FtB_Run_opaque *r, int64_t edges)
                               .any_way = r->any_way,
                               .first = r->work.first,
                               .bits = r->bits.there,
+                              .words = r->bits.parent < 0 || r->bits.log,
                               .plain = r->work.plain != FTB_PLAIN_NONE,
                               .far = r->reads_edges && r->program->direction != FTB_IN,
                               .wanted = r->options.way};
@@ -149,7 +148,7 @@ static ftb_vertex_facts facts_of(const struct FtB_Run_opaque *r, int64_t edges)
 /* Edges of those that send. */
 static GrB_Info count_edges(FtB_Run r, int64_t *edges)
 {
-    const ftb_vertex_list senders = senders_of(r);
+    const ftb_vertex_list senders = ftb_vertex_senders(r);
     *edges = r->there && r->there->knows_active ? r->there->edges : ftb_vertex_entries(r);
     if (r->all || (r->there && r->there->knows_active))
         return GrB_SUCCESS;
@@ -224,7 +223,7 @@ static GrB_Info choose_place(const char **why, FtB_Run r, int64_t edges)
 
 static GrB_Info send_messages(FtB_Run r, FtB_Way way)
 {
-    const ftb_vertex_list all = {NULL, r->n}, senders = senders_of(r);
+    const ftb_vertex_list all = {NULL, r->n}, senders = ftb_vertex_senders(r);
     ftb_vertex_mail *mail = &r->mail;
     if (r->sends_field) {
         mail->sent = r->work.states[r->sent_field];
@@ -314,7 +313,7 @@ static GrB_Info multiply_all(FtB_Run r, ftb_spmm_result results[2], FtB_Way *way
 /* Messages of which one for each receiver is computed, after it is known whose. */
 static GrB_Info deliver_first(FtB_Run r, FtB_Way way, int64_t edges)
 {
-    const ftb_vertex_list senders = senders_of(r);
+    const ftb_vertex_list senders = ftb_vertex_senders(r);
     r->mail.sent = NULL;
     if (r->sends_field) {
         GrB_Info info = send_messages(r, way);
@@ -330,82 +329,21 @@ static FtB_Type type_sent(const struct FtB_Run_opaque *r)
     return r->sends_field ? r->states[r->sent_field].block->type : r->work.texts[FTB_VERTEX_SEND].type;
 }
 
-static GrB_Info deliver_by_list(FtB_Run r, loop how, FtB_Way way, int64_t edges)
+static GrB_Info deliver_by_list(FtB_Run r, ftb_vertex_loop how, FtB_Way way, int64_t edges)
 {
-    const ftb_vertex_list senders = senders_of(r);
+    const ftb_vertex_list senders = ftb_vertex_senders(r);
     const bool push = way == FTB_WAY_PUSH;
     const ftb_vertex_edges *by = push ? &r->by_sender : &r->by_receiver;
-    if (how == BY_FIRST)
+    if (how == FTB_LOOP_FIRST)
         return deliver_first(r, way, edges);
     GrB_Info info = send_messages(r, way);
     if (info != GrB_SUCCESS)
         return info;
-    if (how == BY_PLAIN)
+    if (how == FTB_LOOP_PLAIN)
         return push ? ftb_vertex_plain_push(&r->work, by, &senders, edges, type_sent(r), &r->mail)
                     : ftb_vertex_plain_pull(&r->work, by, &senders, type_sent(r), &r->mail);
     return push ? ftb_vertex_push(&r->work, by, &senders, edges, &r->mail)
                 : ftb_vertex_pull(&r->work, by, &senders, &r->mail);
-}
-
-/* ---- searches by bits */
-
-static const ftb_buffer *levels_of(const struct FtB_Run_opaque *r)
-{
-    return r->states[r->work.fields[r->bits.level].state].block->owner;
-}
-
-/* Bits that are not of the state as it is are none: to be asked before the run itself says that it writes. */
-static void look_at_bits(FtB_Run r)
-{
-    if (r->bits.made && ftb_buffer_version(levels_of(r)) != r->bits.version)
-        ftb_vertex_bits_clear(&r->bits);
-}
-
-/* *how: BY_BITS where they say what there is to say; where they once do not, the run's texts do. */
-static GrB_Info choose_loop(loop *how, FtB_Run r, FtB_Way way)
-{
-    const ftb_vertex_list senders = senders_of(r);
-    bool fits = r->bits.there && way != FTB_WAY_ALL;
-    *how = way == FTB_WAY_ALL ? BY_TEXT : r->work.first ? BY_FIRST : r->work.plain ? BY_PLAIN : BY_TEXT;
-    if (fits && !r->bits.made) {
-        GrB_Info info = ftb_pattern_transposed(r->A->pattern, r->reads_edges)
-                            ? ftb_vertex_want_edges(r, false)
-                            : GrB_SUCCESS;
-        if (info == GrB_SUCCESS)
-            info = ftb_vertex_bits_make(&fits, &r->bits, &r->work,
-                                        r->by_receiver_there ? &r->by_receiver : NULL, &senders, r->round);
-        if (info != GrB_SUCCESS)
-            return info;
-        r->bits.version = ftb_buffer_version(levels_of(r));
-    }
-    if (fits)
-        *how = BY_BITS;
-    else if (r->bits.there) {
-        ftb_vertex_bits_clear(&r->bits);
-        r->bits.there = false;
-    }
-    return GrB_SUCCESS;
-}
-
-static GrB_Info search(FtB_Run r, FtB_Way way, int64_t edges)
-{
-    const ftb_vertex_list senders = senders_of(r);
-    GrB_Info info = way == FTB_WAY_PUSH
-                        ? ftb_vertex_bits_push(&r->bits, &r->work, &r->by_sender, &senders, edges, &r->mail)
-                        : ftb_vertex_bits_pull(&r->bits, &r->work, &r->by_receiver, &senders, &r->mail);
-    if (info != GrB_SUCCESS)
-        return info;
-    ftb_vertex_bits_apply(&r->bits, &r->work, &senders, r->round, &r->mail.receivers);
-    r->bits.version = ftb_buffer_version(levels_of(r));
-    r->applying.who = r->mail.receivers;
-    ftb_vertex_room *found = &r->mail.rooms[FTB_VERTEX_BITS_FOUND];
-    const ftb_vertex_room swap = r->active_room;
-    r->active_room = *found;
-    *found = swap;
-    r->active = r->active_room.at;
-    r->nactive = r->mail.receivers.count;
-    r->all = r->nactive == r->n;
-    return GrB_SUCCESS;
 }
 
 /* ---- a superstep by texts */
@@ -479,7 +417,7 @@ static GrB_Info step_there(FtB_Run r, FtB_Way *way)
     return ftb_vertex_there_step(r, &r->applying.who.count);
 }
 
-static GrB_Info step_by_list(FtB_Run r, loop how, FtB_Way way, int64_t edges)
+static GrB_Info step_by_list(FtB_Run r, ftb_vertex_loop how, FtB_Way way, int64_t edges)
 {
     GrB_Info info = deliver_by_list(r, how, way, edges);
     if (info == GrB_SUCCESS && r->program->all_apply)
@@ -501,15 +439,15 @@ static GrB_Info step_by_product(FtB_Run r, FtB_Way *way)
     return info;
 }
 
-static GrB_Info step_here(FtB_Run r, FtB_Way *way, loop *how, int64_t edges)
+static GrB_Info step_here(FtB_Run r, FtB_Way *way, ftb_vertex_loop *how, int64_t edges)
 {
     GrB_Info info;
     FTB_CHECK(ftb_vertex_there_leave(r));
-    FTB_CHECK(ask(r));
+    FTB_CHECK(ftb_vertex_ask(r));
     *way = choose(r, edges);
-    FTB_CHECK(choose_loop(how, r, *way));
+    FTB_CHECK(ftb_vertex_choose_loop(how, r, *way));
     FTB_CHECK(ftb_vertex_want_edges(r, *way == FTB_WAY_PUSH));
-    info = *how == BY_BITS       ? search(r, *way, edges)
+    info = *how == FTB_LOOP_BITS ? ftb_vertex_search(r, *way, edges)
            : *way == FTB_WAY_ALL ? step_by_product(r, way)
                                  : step_by_list(r, *how, *way, edges);
 done:
@@ -522,14 +460,14 @@ static GrB_Info superstep(FtB_Run r)
     const double start = timed ? ftb_seconds() : 0;
     int64_t active = 0, edges = 0;
     FtB_Way way = FTB_WAY_AUTO;
-    loop how = BY_TEXT;
+    ftb_vertex_loop how = FTB_LOOP_TEXT;
     GrB_Info info;
     r->round = r->about.round + 1;
     FTB_CHECK(ftb_progress(r->ctx, (double)r->about.round, r->rounds == INT64_MAX ? 0 : (double)r->rounds,
                            "supersteps"));
-    look_at_bits(r);
+    ftb_vertex_look_at_bits(r);
     if (r->work.priority >= 0) {
-        FTB_CHECK(ask(r));
+        FTB_CHECK(ftb_vertex_ask(r));
         FTB_CHECK(take_lowest(r));
     }
     active = r->nactive;
@@ -569,21 +507,27 @@ GrB_Info FtB_Run_step(FtB_Run run, bool *more)
     return info;
 }
 
-GrB_Info FtB_run(FtB_Program program, FtB_Matrix A, FtB_States states, const FtB_Run_options *options)
+GrB_Info ftb_vertex_run_to_end(FtB_Run run)
 {
-    FtB_Run run = NULL;
     bool more = true;
-    GrB_Info info = ftb_vertex_run_new(&run, program, A, states, options, "FtB_run");
-    if (info != GrB_SUCCESS)
-        return info;
-    run->closed = true;
-    info = ftb_vertex_whole(run);
+    GrB_Info info = ftb_vertex_whole(run);
     while (more && info == GrB_SUCCESS)
         info = FtB_Run_step(run, &more);
+    ftb_vertex_settle_bits(run);
     const GrB_Info home = ftb_vertex_there_home(run);
     info = info == GrB_SUCCESS ? home : info;
     if (run->options.supersteps)
         *run->options.supersteps = run->about.round;
     FtB_Run_free(&run);
     return info;
+}
+
+GrB_Info FtB_run(FtB_Program program, FtB_Matrix A, FtB_States states, const FtB_Run_options *options)
+{
+    FtB_Run run = NULL;
+    GrB_Info info = ftb_vertex_run_new(&run, program, A, states, options, "FtB_run");
+    if (info != GrB_SUCCESS)
+        return info;
+    run->closed = true;
+    return ftb_vertex_run_to_end(run);
 }

@@ -84,4 +84,30 @@ GrB_Info ftb_vertex_want_edges(FtB_Run run, bool senders);
 int64_t ftb_vertex_entries(const struct FtB_Run_opaque *run); /* along which messages can go */
 void ftb_vertex_tell(const struct FtB_Run_opaque *run);       /* of the last superstep, who wants to know */
 
+/* ---- what supersteps share (run.c) */
+
+typedef enum ftb_vertex_loop { /* over the edges */
+                               FTB_LOOP_TEXT,
+                               FTB_LOOP_PLAIN,
+                               FTB_LOOP_FIRST,
+                               FTB_LOOP_BITS
+} ftb_vertex_loop;
+
+ftb_vertex_list ftb_vertex_senders(const struct FtB_Run_opaque *run);
+GrB_Info ftb_vertex_ask(FtB_Run run); /* the state, and A's values, on the host */
+/* A run that has not begun, of which nobody sees the state between supersteps, to its end; frees it. */
+GrB_Info ftb_vertex_run_to_end(FtB_Run run);
+
+/* ---- searches by bits (run_bits.c) */
+
+/* Bits that are not of the state as it is are none: to be asked before the run itself says that it writes. */
+void ftb_vertex_look_at_bits(FtB_Run run);
+/* *how: by bits where they say what there is to say; where they once do not, the run's texts do. */
+GrB_Info ftb_vertex_choose_loop(ftb_vertex_loop *how, FtB_Run run, FtB_Way way);
+GrB_Info ftb_vertex_search(FtB_Run run, FtB_Way way, int64_t edges); /* a superstep */
+void ftb_vertex_settle_bits(FtB_Run run);                            /* the state is written */
+/* Whether a run of which nobody has seen the state needs none to begin with: column c begins at sources[c],
+ * and all others are not reached. */
+bool ftb_vertex_begin_blank(FtB_Run run, const int64_t *sources);
+
 #endif

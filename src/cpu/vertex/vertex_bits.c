@@ -1,16 +1,20 @@
 /* Searches from up to 64 sources as bits (vertex_bits.h): a vertex's word of columns that it is reached in is
  * that of its neighbours' words together, less those that it had. Pulled, it looks no further once it has all
- * columns that are under way; pushed, receivers are listed when their first column comes.
+ * columns that are under way; pushed, receivers are listed when their first column comes, or, of many edges,
+ * when all have come: a word is written for an edge then, and no other is looked at.
  *
  * Then et al., "The more the merrier: efficient multi-source graph traversal", VLDB 2015. */
 #include "cpu/vertex/vertex_bits.h"
 
+#include "core/search.h"
 #include "cpu/kernels/column_bits.h"
 #include "cpu/vertex/vertex_parts.h"
 
 #include <omp.h>
 
 #define INLINE static inline __attribute__((always_inline))
+
+#define MANY 4 /* a push of more edges than a share of the vertices */
 
 /* The mail's rooms. */
 enum { FOUND = FTB_VERTEX_BITS_FOUND, SCRATCH };
@@ -29,7 +33,9 @@ void ftb_vertex_bits_clear(ftb_vertex_bits *b)
     ftb_delete(b->reached);
     ftb_delete(b->fresh);
     ftb_delete(b->found);
+    ftb_delete(b->log);
     b->reached = b->fresh = b->found = NULL;
+    b->log = NULL;
     b->made = false;
 }
 
@@ -153,7 +159,7 @@ static search search_of(ftb_vertex_bits *b, const ftb_vertex_work *w, const ftb_
                         const ftb_vertex_list *senders)
 {
     search x = {.b = b, .by = by};
-    if (b->parent >= 0) {
+    if (b->parent >= 0 && !b->log) {
         x.parents = w->states[w->fields[b->parent].state];
         x.ld = w->fields[b->parent].ld;
     }
@@ -205,10 +211,64 @@ static int64_t push_rows(const search *x, int which, const ftb_vertex_list *send
     return count;
 }
 
+/* To receivers first .. last - 1, whatever has reached them. */
+static void send_all(const search *x, const ftb_vertex_list *senders, int64_t first, int64_t last)
+{
+    uint64_t *found = x->b->found;
+    for (int which = 0; which < 2 && x->by->rows[which]; which++) {
+        const ftb_pattern *p = x->by->rows[which];
+        for (int64_t t = 0; t < senders->count; t++) {
+            const int64_t v = at(senders, t), begin = p->rowptr[v], end = p->rowptr[v + 1];
+            const uint64_t word = x->b->fresh[v];
+            for (int64_t e = first > 0 ? ftb_first_entry(p, begin, end, first) : begin; e < end; e++) {
+                const int64_t to = ftb_col(p, e);
+                if (to >= last)
+                    break;
+                found[to] |= word;
+            }
+        }
+    }
+}
+
+/* Who is reached of those that something was sent to. */
+static int64_t take_rows(const void *arg, int64_t begin, int64_t end)
+{
+    const search *x = arg;
+    int64_t count = begin;
+    for (int64_t i = begin; i < end; i++) {
+        x->b->found[i] &= ~x->b->reached[i];
+        x->found[count] = i;
+        count += x->b->found[i] != 0;
+    }
+    return count - begin;
+}
+
+/* Of as many edges as there are vertices, about: one word of a receiver, and all receivers in order. */
+static GrB_Info push_many(search *x, const ftb_vertex_work *w, const ftb_vertex_list *senders, int64_t edges,
+                          ftb_vertex_mail *mail)
+{
+    const int threads = ftb_min(w->nthreads, ftb_threads_for(w->ctx, edges));
+    int64_t count;
+    x->found = ftb_vertex_need(w->ctx, &mail->rooms[FOUND], w->n, sizeof *x->found);
+    if (!x->found)
+        return ftb_nomem();
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+    for (int t = 0; t < threads; t++)
+        send_all(x, senders, w->n * t / threads, w->n * (t + 1) / threads);
+    GrB_Info info = ftb_vertex_by_parts(
+        &(ftb_vertex_parts){
+            .w = w, .by = x->by, .rows = take_rows, .arg = x, .lists = {x->found}, .whole = true},
+        &count);
+    mail->receivers = (ftb_vertex_list){x->found, count};
+    return info;
+}
+
 GrB_Info ftb_vertex_bits_push(ftb_vertex_bits *b, const ftb_vertex_work *w, const ftb_vertex_edges *by_sender,
                               const ftb_vertex_list *senders, int64_t edges, ftb_vertex_mail *mail)
 {
     search x = search_of(b, w, by_sender, senders);
+    if (!x.parents && edges >= w->n / MANY)
+        return push_many(&x, w, senders, edges, mail);
     const int64_t most = ftb_min(edges, w->n) + 1; /* a place that is written before it is known to be one */
     x.found = ftb_vertex_need(w->ctx, &mail->rooms[FOUND], most, sizeof *x.found);
     uint64_t *scratch = ftb_vertex_need(w->ctx, &mail->rooms[SCRATCH], most, sizeof *scratch);
@@ -251,20 +311,32 @@ static level level_of(const ftb_vertex_bits *b, const ftb_vertex_work *w, int64_
     return to;
 }
 
+static inline void note(ftb_bits_number *n, int64_t number, uint64_t columns)
+{
+    for (int d = 0; d < FTB_BITS_DIGITS; d++)
+        if (number >> d & 1)
+            n->digit[d] |= columns;
+}
+
 void ftb_vertex_bits_apply(ftb_vertex_bits *b, const ftb_vertex_work *w, const ftb_vertex_list *senders,
                            int64_t round, const ftb_vertex_list *found)
 {
     const level to = level_of(b, w, round);
+    const int64_t number = 2 + b->logged;
     const int threads = ftb_min(w->nthreads, ftb_threads_for_values(w->ctx, found->count * columns_of(b, w)));
     for (int64_t t = 0; t < senders->count; t++)
         b->fresh[at(senders, t)] = 0;
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
     for (int64_t t = 0; t < found->count; t++) {
         const int64_t v = found->list[t];
-        to.write(to.at + (size_t)v * to.row, to.size, b->found[v], to.value);
+        if (b->log)
+            note(&b->log[v], number, b->found[v]);
+        else
+            to.write(to.at + (size_t)v * to.row, to.size, b->found[v], to.value);
         b->reached[v] |= b->found[v];
     }
     uint64_t *was = b->fresh;
     b->fresh = b->found;
     b->found = was;
+    b->logged += b->log != NULL;
 }

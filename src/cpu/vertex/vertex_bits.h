@@ -3,6 +3,7 @@
 #ifndef FTB_VERTEX_BITS_H
 #define FTB_VERTEX_BITS_H
 
+#include "cpu/kernels/column_bits.h"
 #include "cpu/vertex/vertex_work.h"
 
 typedef struct ftb_vertex_bits {
@@ -14,6 +15,11 @@ typedef struct ftb_vertex_bits {
     bool made;
     int64_t version;                   /* of the levels' memory */
     uint64_t *reached, *fresh, *found; /* ever; in the last superstep; in this one, 0 in between */
+    /* NULL: the state is written superstep by superstep; else by ftb_vertex_bits_settle. */
+    ftb_bits_number *log;
+    int64_t logged; /* supersteps */
+    int64_t first;  /* the level of the vertices that sent when the log began */
+    bool blank;     /* the state says nothing yet */
 } ftb_vertex_bits;
 
 /* Words of the state as it is (of vertices that may receive, where by_receiver is not NULL), in which
@@ -30,9 +36,30 @@ GrB_Info ftb_vertex_bits_push(ftb_vertex_bits *b, const ftb_vertex_work *w, cons
 GrB_Info ftb_vertex_bits_pull(ftb_vertex_bits *b, const ftb_vertex_work *w,
                               const ftb_vertex_edges *by_receiver, const ftb_vertex_list *senders,
                               ftb_vertex_mail *mail);
-/* Their levels become `round`, and they are who was reached last, in place of `senders`. */
+/* Their levels become `round`, or the log has it, and they are who was reached last, in place of `senders`.
+ */
 void ftb_vertex_bits_apply(ftb_vertex_bits *b, const ftb_vertex_work *w, const ftb_vertex_list *senders,
                            int64_t round, const ftb_vertex_list *found);
 void ftb_vertex_bits_clear(ftb_vertex_bits *b);
+
+/* ---- rows that are written once (vertex_bits_log.c) */
+
+/* Words of a search in which nobody is reached but column c's vertex sources[c], and a log; the state is not
+ * read. */
+GrB_Info ftb_vertex_bits_blank(ftb_vertex_bits *b, const ftb_vertex_work *w, const int64_t *sources);
+/* A log for words that are made, in superstep `round`, if there is room for one. Parents are found along the
+ * rows of receivers when it is settled. */
+void ftb_vertex_bits_log(ftb_vertex_bits *b, const ftb_vertex_work *w, const ftb_vertex_list *senders,
+                         int64_t round);
+/* Whether rows are long enough for that. */
+bool ftb_vertex_bits_worth(const ftb_vertex_bits *b, const ftb_vertex_work *w);
+/* Whether it has no room for another superstep. */
+static inline bool ftb_vertex_bits_full(const ftb_vertex_bits *b)
+{
+    return b->log && b->logged + 2 == FTB_BITS_NUMBERS;
+}
+/* Writes the state, from which on it is written superstep by superstep; `by`: the rows of receivers, or,
+ * where no parents are wanted, any. */
+void ftb_vertex_bits_settle(ftb_vertex_bits *b, const ftb_vertex_work *w, const ftb_vertex_edges *by);
 
 #endif
