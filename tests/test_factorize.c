@@ -1,9 +1,11 @@
 /* Factors of ratings against the definitions (oracle/ref_factorize.h), with every instruction set: errors,
  * least squares, gradients, stochastic descent; blocks of it together are a gradient's step; errors fall; the
- * three texts of a vertex program give the same; bits for 1 to 8 threads; rows and columns without ratings,
- * parallel ratings; cancelling. Real data, and what is refused, is test_factorize_calls.c's. */
+ * three texts of a vertex program give the same; bits for 1 to 8 threads, and of rows beside others; rows and
+ * columns without ratings, parallel ratings; cancelling. Real data, and what is refused, is
+ * test_factorize_calls.c's. */
 #include "support/check.h"
 
+#include "core/core.h"
 #include "core/isa.h"
 #include "featblas_vertex.h"
 #include "oracle/ref_factorize.h"
@@ -382,6 +384,80 @@ static void guesses(void **state)
     FtB_Matrix_free(&R);
 }
 
+/* ---- rows side by side: so many that each thread solves more at a time than a vector has lanes */
+
+enum { SIDE = 5000, KINDS = 30, ITEMS = 7 };
+
+/* Row i has the ratings of kind i % KINDS; but for `one`, which has one. */
+static FtB_Matrix side_ratings(int64_t nrows, int64_t one)
+{
+    int64_t *I = malloc((size_t)(nrows * ITEMS) * sizeof *I),
+            *J = malloc((size_t)(nrows * ITEMS) * sizeof *J);
+    double *X = malloc((size_t)(nrows * ITEMS) * sizeof *X);
+    int64_t count = 0;
+    FtB_Matrix R;
+    for (int64_t i = 0; i < nrows; i++) {
+        rng r = rng_case((int)(i % KINDS));
+        const int64_t ratings = i == one ? 1 : 3 + rng_below(&r, ITEMS - 2);
+        for (int64_t t = 0; t < ratings; t++, count++) {
+            I[count] = i;
+            J[count] = t;
+            X[count] = 5 * rng_unit(&r);
+        }
+    }
+    assert_ok(FtB_Matrix_build(&R, FTB_FP64, nrows, ITEMS, 1, count, I, J, X, FTB_DUP_ERROR, NULL));
+    free(I);
+    free(J);
+    free(X);
+    return R;
+}
+
+static GrB_Info solve_rows(FtB_Block *U, FtB_Matrix R, int64_t nrows, int64_t k, FtB_Type type, double lambda)
+{
+    rng r = rng_case(3);
+    FtB_Block V = rng_heads(&r, type, ITEMS, 1, k, rng_reals);
+    for (int64_t f = 0; f < k; f++) /* so that of one rating nothing is left but 0 */
+        ftb_cast((char *)(uintptr_t)block_values(V) + (size_t)f * FtB_Type_size(type), type, &(double){1},
+                 FTB_FP64, 1);
+    assert_ok(FtB_Block_changed(V));
+    assert_ok(FtB_Block_new(U, nrows, k, type));
+    const GrB_Info info = FtB_factorize(*U, V, R,
+                                        FTB_FACTORIZE(.method = FTB_FACTORIZE_ALS, .rounds = 1,
+                                                      .lambda = lambda, .once = true, .resume = true));
+    FtB_Block_free(&V);
+    return info;
+}
+
+/* A row's bits do not depend on those beside it, and of one that has no solution the number is told. */
+static void abreast(void **state)
+{
+    (void)state;
+    FtB_Matrix few = side_ratings(KINDS, -1), many = side_ratings(SIDE, -1), wrong = side_ratings(SIDE, 4321);
+    for (int c = 0; c < 6; c++) {
+        const FtB_Type type = c % 2 ? FTB_FP32 : FTB_FP64;
+        const int64_t k = c % 2 ? 32 : 3;
+        const size_t bytes = (size_t)k * (type == FTB_FP32 ? 4 : 8);
+        FtB_Block alone, beside, none;
+        ftb_isa_force(c / 2);
+        assert_ok(solve_rows(&alone, few, KINDS, k, type, 0.5));
+        assert_ok(solve_rows(&beside, many, SIDE, k, type, 0.5));
+        for (int64_t i = 0; i < SIDE; i++)
+            assert_memory_equal((const char *)block_values(beside) + (size_t)i * bytes,
+                                (const char *)block_values(alone) + (size_t)(i % KINDS) * bytes, bytes);
+        if (k == 3) {
+            assert_fails(GrB_NO_VALUE, "row 4321 of R has no one best factors",
+                         solve_rows(&none, wrong, SIDE, k, type, 1e-300));
+            FtB_Block_free(&none);
+        }
+        FtB_Block_free(&alone);
+        FtB_Block_free(&beside);
+    }
+    ftb_isa_force(-1);
+    FtB_Matrix_free(&few);
+    FtB_Matrix_free(&many);
+    FtB_Matrix_free(&wrong);
+}
+
 /* ---- as a vertex program: rows and columns are vertices, ratings edges */
 
 static void as_texts(void **state)
@@ -458,10 +534,10 @@ static void cancelled(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(errors),    cmocka_unit_test(least_squares),
-                                       cmocka_unit_test(gradients), cmocka_unit_test(stochastic),
-                                       cmocka_unit_test(blocks),    cmocka_unit_test(same_bits),
-                                       cmocka_unit_test(falling),   cmocka_unit_test(as_texts),
-                                       cmocka_unit_test(cancelled), cmocka_unit_test(guesses)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(errors),     cmocka_unit_test(least_squares), cmocka_unit_test(gradients),
+        cmocka_unit_test(stochastic), cmocka_unit_test(blocks),        cmocka_unit_test(same_bits),
+        cmocka_unit_test(falling),    cmocka_unit_test(as_texts),      cmocka_unit_test(cancelled),
+        cmocka_unit_test(guesses),    cmocka_unit_test(abreast)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

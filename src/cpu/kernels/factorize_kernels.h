@@ -6,7 +6,11 @@
 #include "core/isa.h"
 #include "cpu/kernels/heads.h"
 
-enum { FTB_FACTORS_MOST = 512 };
+enum {
+    FTB_FACTORS_MOST = 512,
+    FTB_FACTORS_ABREAST = 64, /* so many of several rows are solved together */
+    FTB_FACTORS_BATCH = 32    /* ratings whose factors stay in L1 */
+};
 
 /* Ratings of one row at a time: a visit is all of a row, or a part of it. */
 typedef struct ftb_ratings {
@@ -43,6 +47,10 @@ FTB_CELLS(double, ftb_factorize_error_f64, (const ftb_factors *f, int64_t first,
  * factors' type, so many as ftb_factorize_solve_room says. */
 FTB_CELLS(int64_t, ftb_factorize_solve_f32, (const ftb_factors *f, int64_t first, int64_t last, void *room))
 FTB_CELLS(int64_t, ftb_factorize_solve_f64, (const ftb_factors *f, int64_t first, int64_t last, void *room))
-static inline int64_t ftb_factorize_solve_room(int64_t pitch) { return 2 * pitch * pitch + 2 * pitch; }
+static inline int64_t ftb_factorize_solve_room(int64_t pitch)
+{
+    return FTB_FACTORS_BATCH * (pitch + 1) +
+           (pitch <= FTB_FACTORS_ABREAST ? 3 * FTB_LANES * pitch * (pitch + 1) : 2 * pitch * (pitch + 1));
+}
 
 #endif

@@ -2,16 +2,21 @@
  *
  *     (sum of y y' + lambda n I) x = sum of value y
  *
- * over the n ratings of the row, y the factors of the column. Products are added to tiles of 8 rows and a
- * vector of the upper triangle, in registers, for so many ratings at a time that their factors stay in L1
- * from tile to tile. Then the matrix is made R' D R in its place, Cholesky's factorization without roots, by
- * tiles, too: a division is all that a row waits for. The right side is a column of it. Work is k^2 / 2
- * products a rating, of which tiles make k^2 / 2 + 8 k, and k^3 / 6 a row.
+ * over the n ratings of the row, y the factors of the column. The factors of some ratings are packed, to stay
+ * in L1 from tile to tile, while those of the next are fetched; their products are added to tiles of 8 rows
+ * and a vector of the upper triangle, two side by side where there are registers for them. Work is k^2 / 2
+ * products a rating, of which tiles make k^2 / 2 + 8 k.
+ *
+ * Up to FTB_FACTORS_ABREAST factors, as many rows as a vector has lanes are then solved side by side
+ * (factorize_abreast.h): k^3 / 6 products a row. Of more factors, rows are solved alone: the matrix is made
+ * R' D R in its place, Cholesky's factorization without roots, by tiles, too; a division is all that a row
+ * waits for. The right side is a column of it.
  *
  * Cells: f32, f64 */
-#include "cpu/kernels/factorize_lanes.h"
+#include "cpu/kernels/factorize_abreast.h"
 
-enum { TILE = 8, BATCH = 32 }; /* rows of a vector, in registers; ratings, whose factors stay in L1 */
+enum { TILE = 8, FOUR = 4 }; /* rows of a vector, in registers; ratings between two fetches */
+enum { ASIDE = FTB_VECTOR_BYTES == 64 ? 2 : 1 }; /* tiles at a time, of 8 registers each */
 
 typedef struct equations {
     real *matrix;    /* pitch x pitch, of which what is right of the diagonal counts */
@@ -60,69 +65,98 @@ FTB_INLINE void add_products(tile *t, const real *left, part right)
 
 /* ---- sums of products */
 
-/* Ratings that are summed together, while the factors of those behind them are fetched. */
+/* Ratings that are summed together: their factors, side by side, with zeros up to a multiple of FOUR, and
+ * their values, of which those that meet zeros may be anything finite. */
 typedef struct batch {
-    const int32_t *column;
+    real *factors;
     const real *value;
-    int64_t count, after; /* after: so many are behind them */
+    int64_t count;
+    const int32_t
+        *soon; /* columns of those some way behind, whose factors are fetched meanwhile; NULL: none */
 } batch;
 
-/* What is fetched in the course of a tile: a line each of the factors of some ratings behind, one here and
- * one there, so that none waits for the others. */
-typedef struct fetch {
-    int64_t line, first, step;
-} fetch;
-
-FTB_INLINE fetch plan_fetch(int64_t number, int64_t ntiles, int64_t pitch)
+/* Ratings e to e + count - 1; `copy` is room for their values. */
+FTB_INLINE void pack(batch *b, real *copy, const ftb_factors *f, int64_t e, int64_t count, int64_t limit,
+                     int64_t pitch)
 {
-    const int64_t lines = pitch * FTB_REAL_SIZE / 64, turns = ftb_max(1, ntiles / lines);
-    return (fetch){number % lines * 64, number / lines < turns ? number / lines : INT64_MAX, turns};
+    const int32_t *column = f->ratings.column + e;
+    const real *value = (const real *)f->ratings.value + e;
+    b->count = (count + FOUR - 1) / FOUR * FOUR;
+    for (int64_t n = 0; n < count; n++)
+        for (int64_t c = 0; c < pitch; c += PART_LANES)
+            part_store(b->factors + n * pitch + c, part_load((const real *)f->other + column[n] * pitch + c));
+    memset(b->factors + count * pitch, 0, (size_t)((b->count - count) * pitch) * sizeof(real));
+    b->value = value;
+    if (e + b->count > limit) {
+        memset(copy, 0, FTB_FACTORS_BATCH * sizeof(real));
+        memcpy(copy, value, (size_t)count * sizeof(real));
+        b->value = copy;
+    }
+    b->soon = e + FTB_FACTORS_BATCH + b->count <= limit ? column + FTB_FACTORS_BATCH : NULL;
 }
 
-/* The tile from (i, c) on. */
-FTB_INLINE void add_tile(const equations *q, const real *other, const batch *b, int64_t i, int64_t c,
-                         int64_t pitch, fetch f)
+FTB_INLINE void fetch(const real *row, int64_t pitch)
+{
+    for (int64_t at = 0; at < pitch * FTB_REAL_SIZE; at += 64)
+        __builtin_prefetch((const char *)row + at);
+}
+
+/* The tiles from (i, c) on, `aside` side by side. For every FOUR ratings the factors of `fetched` ones behind
+ * are fetched, so that none waits for the others. */
+FTB_INLINE void add_tiles(const equations *q, const real *other, batch *b, int64_t i, int64_t c,
+                          int64_t aside, int64_t pitch, int64_t fetched)
 {
     real *to = q->matrix + i * pitch + c;
-    tile t = load_tile(to, pitch);
-    for (int64_t n = 0; n < b->count; n++) {
-        const real *y = other + b->column[n] * pitch;
-        if (n == f.first && n < b->after) {
-            __builtin_prefetch((const char *)(other + b->column[b->count + n] * pitch) + f.line);
-            f.first += f.step;
+    tile t[ASIDE];
+    for (int64_t s = 0; s < aside; s++)
+        t[s] = load_tile(to + s * PART_LANES, pitch);
+    for (int64_t n = 0; n < b->count; n += FOUR) {
+        for (int64_t k = 0; k < fetched; k++)
+            fetch(other + *b->soon++ * pitch, pitch);
+#pragma GCC unroll 4
+        for (int64_t k = 0; k < FOUR; k++) {
+            const real *y = b->factors + (n + k) * pitch;
+            for (int64_t s = 0; s < aside; s++)
+                add_products(&t[s], y + i, part_load(y + c + s * PART_LANES));
         }
-        add_products(&t, y + i, part_load(y + c));
     }
-    store_tile(to, pitch, &t);
+    for (int64_t s = 0; s < aside; s++)
+        store_tile(to + s * PART_LANES, pitch, &t[s]);
 }
 
 /* Four sums, so that an addition need not wait for the one before. */
-FTB_INLINE void add_right(const equations *q, const real *other, const batch *b, int64_t c, int64_t pitch)
+FTB_INLINE void add_right(const equations *q, const batch *b, int64_t c, int64_t pitch)
 {
-    part sum[4] = {part_load(q->right + c)};
-    int64_t n = 0;
-    for (; n + 4 <= b->count; n += 4)
-        for (int k = 0; k < 4; k++)
+    part sum[FOUR] = {part_load(q->right + c)};
+    for (int64_t n = 0; n < b->count; n += FOUR)
+        for (int64_t k = 0; k < FOUR; k++)
             sum[k] =
-                part_madd(part_all(b->value[n + k]), part_load(other + b->column[n + k] * pitch + c), sum[k]);
-    for (; n < b->count; n++)
-        sum[0] = part_madd(part_all(b->value[n]), part_load(other + b->column[n] * pitch + c), sum[0]);
+                part_madd(part_all(b->value[n + k]), part_load(b->factors + (n + k) * pitch + c), sum[k]);
     part_store(q->right + c, (sum[0] + sum[1]) + (sum[2] + sum[3]));
 }
 
-FTB_INLINE void add_batch(const equations *q, const real *other, const batch *b, int64_t nfactors,
-                          int64_t pitch)
+FTB_INLINE int64_t count_tiles(int64_t nfactors)
 {
-    int64_t ntiles = 0, number = 0;
+    int64_t count = 0;
     for (int64_t i = 0; i < nfactors; i += TILE)
-        ntiles += (nfactors - i / PART_LANES * PART_LANES + PART_LANES - 1) / PART_LANES;
+        count += ((nfactors - i / PART_LANES * PART_LANES + PART_LANES - 1) / PART_LANES + ASIDE - 1) / ASIDE;
+    return count;
+}
+
+FTB_INLINE void add_batch(const equations *q, const real *other, batch *b, int64_t nfactors, int64_t pitch)
+{
+    const int64_t all = count_tiles(nfactors);
+    int64_t number = 0;
     for (int64_t i = 0; i < nfactors; i += TILE)
-        for (int64_t c = i / PART_LANES * PART_LANES; c < nfactors; c += PART_LANES) {
-            add_tile(q, other, b, i, c, pitch, plan_fetch(number, ntiles, pitch));
-            number++;
+        for (int64_t c = i / PART_LANES * PART_LANES; c < nfactors; c += ASIDE * PART_LANES, number++) {
+            const int64_t fetched = b->soon ? FOUR * (number + 1) / all - FOUR * number / all : 0;
+            if (ASIDE > 1 && c + PART_LANES < nfactors)
+                add_tiles(q, other, b, i, c, ASIDE, pitch, fetched);
+            else
+                add_tiles(q, other, b, i, c, 1, pitch, fetched);
         }
     for (int64_t c = 0; c < nfactors; c += PART_LANES)
-        add_right(q, other, b, c, pitch);
+        add_right(q, b, c, pitch);
 }
 
 /* ---- solving */
@@ -181,29 +215,31 @@ FTB_INLINE bool solve(const equations *q, int64_t nfactors, int64_t pitch)
     return true;
 }
 
-/* The equations of row v; without ratings 1 x = 0. */
-FTB_INLINE void add_row(const equations *q, const ftb_factors *f, int64_t v, int64_t limit, int64_t nfactors,
-                        int64_t pitch)
+/* The equations of row v, of ratings before `limit`; without ratings 1 x = 0. */
+FTB_INLINE void add_row(const equations *q, const ftb_factors *f, real *packed, int64_t v, int64_t limit,
+                        int64_t nfactors, int64_t pitch)
 {
     const int64_t first = f->ratings.start[v], end = f->ratings.start[v + 1];
     const double weight = f->once ? 1 : (double)(end - first);
     const real shift = end > first ? (real)(f->lambda * weight) : 1;
+    batch b = {.factors = packed};
     memset(q->matrix, 0, (size_t)(pitch * pitch + pitch) * sizeof *q->matrix); /* and the right side */
-    for (int64_t e = first; e < end; e += BATCH) {
-        const int64_t count = ftb_min(BATCH, end - e);
-        const batch b = {f->ratings.column + e, (const real *)f->ratings.value + e, count, limit - e - count};
+    for (int64_t e = first; e < end; e += FTB_FACTORS_BATCH) {
+        pack(&b, packed + FTB_FACTORS_BATCH * pitch, f, e, ftb_min(FTB_FACTORS_BATCH, end - e), limit, pitch);
         add_batch(q, f->other, &b, nfactors, pitch);
     }
     for (int64_t j = 0; j < nfactors; j++)
         q->matrix[j * pitch + j] += shift;
 }
 
+/* ---- rows */
+
 FTB_INLINE int64_t rows(const ftb_factors *f, int64_t first, int64_t last, real *room, int64_t nfactors,
                         int64_t pitch)
 {
-    const equations q = lay_out(room, pitch);
+    const equations q = lay_out(room + FTB_FACTORS_BATCH * (pitch + 1), pitch);
     for (int64_t v = first; v < last; v++) {
-        add_row(&q, f, v, f->ratings.start[last], nfactors, pitch);
+        add_row(&q, f, room, v, f->ratings.start[last], nfactors, pitch);
         if (!solve(&q, nfactors, pitch))
             return v;
         memcpy((real *)f->own + (f->ratings.row ? f->ratings.row[v] : v) * pitch, q.x,
@@ -212,9 +248,36 @@ FTB_INLINE int64_t rows(const ftb_factors *f, int64_t first, int64_t last, real 
     return -1;
 }
 
+/* As many at a time as a vector has lanes. */
+FTB_INLINE int64_t rows_abreast(const ftb_factors *f, int64_t first, int64_t last, real *room,
+                                int64_t nfactors, int64_t pitch)
+{
+    const int64_t apart = pitch * pitch + pitch, ld = (pitch + 1) * PART_LANES;
+    real *const matrices = room + FTB_FACTORS_BATCH * (pitch + 1);
+    const abreast a = {matrices + PART_LANES * apart, matrices + PART_LANES * apart + pitch * ld, ld};
+    for (int64_t v = first; v < last; v += PART_LANES) {
+        const int64_t count = ftb_min(PART_LANES, last - v);
+        for (int64_t r = 0; r < count; r++) {
+            const equations q = lay_out(matrices + r * apart, pitch);
+            add_row(&q, f, room, v + r, f->ratings.start[last], nfactors, pitch);
+        }
+        spread_all(&a, matrices, apart, count, nfactors, pitch);
+        const int64_t solved = solve_abreast(&a, count, nfactors);
+        for (int64_t r = 0; r < solved; r++) {
+            real *own = (real *)f->own + (f->ratings.row ? f->ratings.row[v + r] : v + r) * pitch;
+            for (int64_t c = 0; c < nfactors; c++)
+                own[c] = 0 - a.scaled[c * ld + nfactors * PART_LANES + r]; /* no -0 */
+        }
+        if (solved < count)
+            return v + solved;
+    }
+    return -1;
+}
+
 int64_t FTB_REAL_CELL(ftb_factorize_solve)(const ftb_factors *f, int64_t first, int64_t last, void *room)
 {
     if (f->nfactors == 32)
-        return rows(f, first, last, room, 32, 32);
-    return rows(f, first, last, room, f->nfactors, f->pitch);
+        return rows_abreast(f, first, last, room, 32, 32);
+    return f->pitch <= FTB_FACTORS_ABREAST ? rows_abreast(f, first, last, room, f->nfactors, f->pitch)
+                                           : rows(f, first, last, room, f->nfactors, f->pitch);
 }
