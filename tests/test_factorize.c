@@ -463,7 +463,7 @@ static void abreast(void **state)
 static void as_texts(void **state)
 {
     (void)state;
-    enum { M = 12, N = 9, K = 5, E = 40 };
+    enum { M = 12, N = 9, K = 16, E = 40 };
     rng r = rng_new();
     int64_t I[E], J[E], columns[E];
     double X[E];

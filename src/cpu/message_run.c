@@ -6,6 +6,7 @@
  * threads nor on batches. */
 #include "cpu/message_run.h"
 #include "cpu/block/write_run.h"
+#include "cpu/error_rows.h"
 #include "cpu/first_rows.h"
 #include "cpu/interpreter.h"
 #include "cpu/jit.h"
@@ -360,8 +361,12 @@ static GrB_Info reduce_all(const task *k, const int64_t *before, int64_t nrows)
     few.rows = k->rows;
     few.out = k->out;
     few.ld = k->ld;
+    ftb_error_rows errors = ftb_error_rows_of(k->m, &k->type, k->p);
+    errors.rows = k->rows;
+    errors.out = k->out;
+    errors.ld = k->ld;
     find_compiled(&f, k);
-    GrB_Info info = f.run || few.run ? GrB_SUCCESS : new_workers(&workers, k, threads);
+    GrB_Info info = f.run || few.run || errors.run ? GrB_SUCCESS : new_workers(&workers, k, threads);
     if (info != GrB_SUCCESS)
         return info;
     int64_t pieces = piece_count(work_before(k, before, nrows), threads);
@@ -373,6 +378,8 @@ static GrB_Info reduce_all(const task *k, const int64_t *before, int64_t nrows)
         cut_piece(k, before, nrows, piece, pieces, &first, &last);
         if (few.run)
             few.run(&few, first, last);
+        else if (errors.run)
+            errors.run(&errors, first, last);
         else if (f.run)
             run_compiled(&f, k, first, last);
         else
