@@ -20,14 +20,14 @@ static void check_slices(const ftb_pattern *p, const ftb_slices *s)
     for (int64_t slice = 0; slice < s->count; slice++) {
         const int64_t first = s->row[slice], rows = s->row[slice + 1] - first;
         int64_t before = -1;
-        assert_true(rows > 0 && rows <= 4096);
+        assert_true(rows > 0 && rows <= 8192);
         assert_true(rows == 1 || p->rowptr[first + rows] - p->rowptr[first] <= most);
         assert_int_equal(words, p->rowptr[first]);
         for (int64_t b = s->block[slice]; b < s->block[slice + 1]; b++) {
             assert_int_equal(s->start[b], words);
             for (; words < s->start[b + 1]; words++) {
-                const int64_t i = first + (s->word[words] & 4095),
-                              column = s->high[b] * (1 << 20) + (s->word[words] >> 12);
+                const int64_t i = first + (s->word[words] & 8191),
+                              column = s->high[b] * (1 << 19) + (s->word[words] >> 13);
                 assert_true(i < first + rows && next[i] < p->rowptr[i + 1]);
                 assert_int_equal(column, ftb_col(p, next[i]++));
                 assert_true(column >= before);
@@ -61,8 +61,8 @@ static void test_shapes(void **state)
 {
     (void)state;
     rng r = rng_new();
-    static const int64_t shapes[][2] = {{0, 0},     {0, 5},     {5, 0},    {1, 1},    {1, 300},
-                                        {4096, 40}, {4097, 30}, {9000, 9}, {40, 2000}};
+    static const int64_t shapes[][2] = {{0, 0},     {0, 5},     {5, 0},     {1, 1},    {1, 300},
+                                        {8192, 40}, {8193, 30}, {17000, 9}, {40, 2000}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (int d = 0; d < 4; d++)
             check_matrix(rng_matrix(&r, FTB_FP32, shapes[s][0], shapes[s][1], 0, 0.34 * d));
@@ -92,7 +92,7 @@ static void test_large(void **state)
         assert_ok(FtB_Matrix_build(&A, FTB_FP32, ROWS, COLUMNS, 0, COUNT, I, J, NULL,
                                    threads % 2 ? FTB_DUP_KEEP : FTB_DUP_FIRST, NULL));
         assert_ok(ftb_slices_get(&s, A->pattern));
-        assert_true(s.count > ROWS / 4096 + 1); /* the first rows have slices of their own */
+        assert_true(s.count > ROWS / 8192 + 1); /* the first rows have slices of their own */
         assert_true(threads % 2 == 0 || threads == 1 || s.count == slices);
         slices = threads % 2 ? s.count : slices;
         check_slices(A->pattern, &s);

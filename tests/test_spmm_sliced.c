@@ -13,7 +13,7 @@
 
 /* Slices without entries, and one that ends within the last 4,096 rows. Sources of one value of FP32 take
  * more than 1 MiB; those of WIDE columns are in two blocks. */
-enum { ROWS = 13000, COLUMNS = 264000, WIDE = (1 << 20) + 3000, COUNT = 100000, MOST = 4, GAP = 2 };
+enum { ROWS = 21000, COLUMNS = 264000, WIDE = (1 << 20) + 3000, COUNT = 100000, MOST = 4, GAP = 2 };
 
 typedef struct graph {
     FtB_Matrix A;
@@ -28,7 +28,7 @@ static graph make_graph(rng *r, int64_t columns, FtB_Dup rule)
     const void *colidx;
     int64_t *I = malloc(sizeof *I * COUNT), *J = malloc(sizeof *J * COUNT);
     for (int64_t t = 0; t < COUNT; t++) {
-        I[t] = t % 8 == 0 ? 77 : t % 8 < 5 ? rng_below(r, 4096) : 8192 + rng_below(r, ROWS - 8192);
+        I[t] = t % 8 == 0 ? 77 : t % 8 < 5 ? rng_below(r, 8192) : 16384 + rng_below(r, ROWS - 16384);
         J[t] = t % 3 ? rng_below(r, columns) : columns - 1 - rng_below(r, 2000);
     }
     assert_ok(FtB_Matrix_build(&g.A, FTB_FP32, ROWS, columns, 0, COUNT, I, J, NULL, rule, NULL));
@@ -200,7 +200,7 @@ static void where_it_can_be(void **state)
         assert_ok(FtB_Plan_set(plan, "kernel", "sliced"));
         assert_true((planned_figure(plan, "sliced") > 0) == (k <= 4));
         if (k <= 4)
-            assert_plan_says(plan, "slices           of up to 4096 rows");
+            assert_plan_says(plan, "slices           of up to 8192 rows");
         FtB_Plan_free(&plan);
         FtB_Block_free(&X);
         FtB_Block_free(&C);

@@ -1,5 +1,5 @@
-/* Slices are cut where they have 4,096 rows, or a 64th of all entries: by the entries alone, not by threads.
- * Each is then sorted by column, on one thread, as words of 64 bits, (column << 12 | row): stable, so that
+/* Slices are cut where they have 8,192 rows, or a 64th of all entries: by the entries alone, not by threads.
+ * Each is then sorted by column, on one thread, as words of 64 bits, (column << 13 | row): stable, so that
  * entries of a row, which ascend, stay in order. The lower half of a word is what is kept, the upper half is
  * the number of its block. */
 #include "core/slices.h"

@@ -2,8 +2,8 @@
  * and ordered by column within a slice: sources are read in order, once a slice. It is the path of edges
  * through Graphicionado (Ham et al., MICRO 2016), where a scratchpad holds the slice.
  *
- * An entry is a word of 32 bits, (column within its block) << 12 | (row within its slice); a block is what a
- * slice has of 2^20 consecutive columns. There is no loop over rows or columns whose end would have to be
+ * An entry is a word of 32 bits, (column within its block) << 13 | (row within its slice); a block is what a
+ * slice has of 2^19 consecutive columns. There is no loop over rows or columns whose end would have to be
  * foreseen, and half of CSR's bytes are not there. Entries of a row stay in their order. Built in parallel,
  * kept with the pattern. */
 #ifndef FTB_SLICES_H
@@ -11,7 +11,7 @@
 
 #include "core/core.h"
 
-#define FTB_SLICE_BITS 12
+#define FTB_SLICE_BITS 13
 #define FTB_SLICE_ROWS (1 << FTB_SLICE_BITS)           /* at most */
 #define FTB_SLICE_COLUMNS (1 << (32 - FTB_SLICE_BITS)) /* of a block */
 

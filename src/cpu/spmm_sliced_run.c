@@ -14,6 +14,7 @@ typedef struct run {
     const ftb_spmm_product *product;
     ftb_slices slices;
     ftb_spmm_slice add;
+    int64_t ahead;           /* entries */
     int64_t features, pitch; /* pitch: values of a row of sources and results, as they are added */
     size_t size;
     const char *x;
@@ -90,7 +91,7 @@ static void run_slice(const run *r, int64_t slice, char *acc)
     const int64_t first = s->row[slice], rows = s->row[slice + 1] - first;
     ftb_fill(acc, rows * r->pitch, begin, r->size);
     for (int64_t b = s->block[slice]; b < s->block[slice + 1]; b++)
-        r->add(s->word + s->start[b], s->start[b + 1] - s->start[b],
+        r->add(s->word + s->start[b], s->start[b + 1] - s->start[b], r->ahead,
                r->x + (size_t)(s->high[b] * FTB_SLICE_COLUMNS * r->pitch) * r->size, acc);
     put_results(r, first, rows, acc, acc + slice_bytes(r));
 }
@@ -102,6 +103,7 @@ GrB_Info ftb_spmm_sliced_run(const ftb_spmm_product *product, const ftb_spmm_pla
         own.empty = FTB_EMPTY_ANYTHING; /* sums begin at 0, which stays in rows without entries */
     run r = {.product = &own,
              .features = product->heads * product->width,
+             .ahead = plan->ahead,
              .size = FtB_Type_size(product->kind.type)};
     r.add = ftb_spmm_sliced(product->kind.type, product->kind.best, r.features, &r.pitch);
     GrB_Info info = ftb_slices_get(&r.slices, product->p);

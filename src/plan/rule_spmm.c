@@ -31,6 +31,7 @@
 #define FIRST_LINES 3                     /* of a visit's edge values, that are waited for */
 #define SMALL_SECONDS 250e-6              /* of a direct product: a partition is not worth looking for */
 #define MOST_PARTS 16                     /* times the fewest */
+#define SLICED_AHEAD 64                   /* entries that sources of slices are fetched early */
 #define AHEAD_BYTES 4096                  /* of sources that are fetched early, and least and most entries */
 #define LEAST_AHEAD 12
 #define MOST_AHEAD 32
@@ -331,6 +332,8 @@ static void slice(ftb_spmm_plan *plan, const model *m)
     plan->ordered = false;
     plan->parts = plan->ntiles = 1;
     plan->tile = f->features;
+    if (!(plan->asked.forced & FTB_SPMM_SET_AHEAD))
+        plan->ahead = row * (double)f->ncols <= 0.5 * (double)m->l2 ? 0 : SLICED_AHEAD;
     plan->seconds = plan->sliced_seconds = sliced_seconds(m, plan);
     plan->partition_bytes = f->slices_there ? 0 : f->slices_bytes;
     plan->bytes = (int64_t)(row * ((double)f->ncols + 2.0 * FTB_SLICE_ROWS * plan->threads));

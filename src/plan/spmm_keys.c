@@ -208,11 +208,11 @@ void ftb_explain_spmm(const ftb_spmm_plan *plan, const ftb_spmm_facts *f, const 
         fprintf(file, "rows             in %lld parts, each through all segments before the next\n",
                 (long long)plan->parts);
     if (plan->family == FTB_SPMM_SLICED)
-        fprintf(
-            file,
-            "slices           of up to %d rows, entries by column, 32 bits each, built once (%.0f MiB) for "
-            "%lld products\n",
-            FTB_SLICE_ROWS, (double)plan->partition_bytes / 0x1p20, (long long)plan->uses);
+        fprintf(file,
+                "slices           of up to %d rows, entries by column, sources fetched %lld entries ahead, "
+                "32 bits each, built once (%.0f MiB) for %lld products\n",
+                FTB_SLICE_ROWS, (long long)plan->ahead, (double)plan->partition_bytes / 0x1p20,
+                (long long)plan->uses);
     if (plan->ordered)
         fprintf(file,
                 "edges            a part's values are copied into the order of visits, once for all tiles\n");

@@ -93,7 +93,7 @@ typedef struct ftb_spmm_plan {
     int64_t parts;   /* PARTITIONED: parts of the rows, at least; threads share out parts x ntiles */
     int64_t most;    /* PARTITIONED: rows of a part, at most: threads hold a tile for each; 0: any */
     bool ordered;  /* PARTITIONED: a part's edge values are copied into the order of visits, for all tiles */
-    int64_t ahead; /* DIRECT: entries that sources are fetched ahead; 0: not */
+    int64_t ahead; /* DIRECT, SLICED: entries that sources are fetched ahead; 0: not */
     int64_t uses;  /* products that it counts on */
     int threads;
     double direct_seconds, partitioned_seconds, sliced_seconds; /* predicted for one thread */

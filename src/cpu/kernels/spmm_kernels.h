@@ -119,10 +119,11 @@ FTB_CELLS(int, ftb_spmm_lanes, (FtB_Type type)) /* values of a vector */
  * `far`: sources do not fit L2. NULL: none for that kind. */
 FTB_CELLS(ftb_spmm_row, ftb_spmv, (const ftb_spmm_kind *kind, bool far))
 
-/* ---- slices (spmm_sliced.c): of what a slice has of 2^20 columns, COPY alone. The words of its entries, in
- * order; row 0 of the sources is the block's first column, of the results the slice's first row; both have
- * `pitch` values a row, keys where best. */
-typedef void (*ftb_spmm_slice)(const uint32_t *word, int64_t count, const void *sources, void *results);
+/* ---- slices (spmm_sliced.c): of what a slice has of 2^19 columns, COPY alone. The words of its entries, in
+ * order, sources fetched `ahead` entries before they are read; row 0 of the sources is the block's first
+ * column, of the results the slice's first row; both have `pitch` values a row, keys where best. */
+typedef void (*ftb_spmm_slice)(const uint32_t *word, int64_t count, int64_t ahead, const void *sources,
+                               void *results);
 /* NULL: none for so many features. *pitch: values of a row. */
 ftb_spmm_slice ftb_spmm_sliced(FtB_Type type, bool best, int64_t features, int64_t *pitch);
 
