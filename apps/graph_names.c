@@ -56,7 +56,8 @@ static void put_hypersparse(FILE *out, const char *text, const graph_names *g)
 static void put(FILE *out, const char *text, const graph_names *g)
 {
     static const char cycle[] = "A: the cycle ";
-    const char *rating = strstr(text, ": the rating (");
+    const char *rating = strstr(text, ": the rating ("), *entry = strstr(text, "A("),
+               *weights = strstr(text, "the weights of row ");
     char side[8], row[24], col[24];
     long long i, j;
     int end = 0;
@@ -68,6 +69,12 @@ static void put(FILE *out, const char *text, const graph_names *g)
     } else if (rating && sscanf(rating, ": the rating (%lld, %lld)%n", &i, &j, &end) == 2 && end > 0) {
         fprintf(out, "%s: the rating of %s for %s%s", path_of(g), id_of(row, g->rows, g->base, i),
                 id_of(col, g->cols, g->base, j), rating + end);
+    } else if (entry && sscanf(entry, "A(%lld, %lld)%n", &i, &j, &end) == 2 && end > 0) {
+        fprintf(out, "%s: %.*sthe entry of %s and %s%s", path_of(g), (int)(entry - text), text,
+                id_of(row, g->rows, g->base, i), id_of(col, g->cols, g->base, j), entry + end);
+    } else if (weights && sscanf(weights, "the weights of row %lld of A%n", &i, &end) == 1 && end > 0) {
+        fprintf(out, "%s: %.*sthe weights of row %s%s", path_of(g), (int)(weights - text), text,
+                id_of(row, g->rows, g->base, i), weights + end);
     } else if (sscanf(text, "%7s %lld of R%n", side, &i, &end) == 2 && end > 0) {
         fprintf(out, "%s: %s %s", path_of(g), side,
                 id_of(row, strcmp(side, "row") == 0 ? g->rows : g->cols, g->base, i));

@@ -146,6 +146,7 @@ static const char *put_words(FILE *out, const char *p)
                                           {"lower rate", "lower --rate"},
                                           {"larger lambda", "larger --lambda"},
                                           {"which apply changes", "which --apply changes"},
+                                          {"has no number of picks, expected -1", "takes --fanout all"},
                                           {", which FtB_Block_read reads", ""}};
     static const char field[] = "options.", sampler[] = "FTB_SAMPLE_";
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)

@@ -45,6 +45,9 @@ says "--from: r.tsv is 7 x 2; expected 7 x 1, without the vertices' numbers"
 printf '%%%%MatrixMarket matrix array real general\n7 1\n1\n1\n1\nnan\n1\n1\n1\n' >nan.mtx
 run 3 run pagerank h.mtx --from nan.mtx
 says "--from: nan.mtx: the rank of vertex 4 is nan; expected a finite number"
+printf '%%%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 1\n3 1 nan\n' >holes.mtx
+run 3 run pagerank holes.mtx --definition networkx
+says "holes.mtx: the entry of 3 and 1 is nan; expected a finite number"
 run 2 run pagerank h.mtx --definition ldbc --from r.npy
 says "--from: the ranks of ldbc begin as all alike"
 # However large the ranks are that are begun with, and whatever their signs.

@@ -17,6 +17,15 @@ clean
 run 0 info batches/000002.hop0.npz
 holds out "45 x" # the seeds that were left
 
+# Entries are named as the file has them.
+printf '%%%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 2\n3 2 0.5\n2 1 2\n' >w.mtx
+run 2 sample --graph w.mtx --random 3 --fanout 1 --key 'x - 1'
+holds err "w.mtx: key is -0.5 for the entry of 3 and 2; expected a finite number, 0 or more"
+run 2 sample --graph w.mtx --random 3 --fanout 1 --key 'j == 0 ? 0 : x'
+holds err "w.mtx: key: the weights of row 2 are all 0; expected one above 0"
+run 2 sample --graph w.mtx --random 3 --fanout 1 --sampler threshold --key x --threshold 1
+holds err "--sampler threshold takes --fanout all"
+
 # Texts: ids as the graph's file has them, and the same sample from either file.
 run 0 sample --graph graph.npz --seeds seeds.txt --fanout 5,3 --batch 128 --format tsv -o text
 run 0 sample --graph graph.mtx --seeds seeds1.txt --fanout 5,3 --batch 128 --format tsv -o text1

@@ -425,6 +425,24 @@ static void refused_teleport(FtB_Matrix A, FtB_Block s)
     FtB_Block_free(&whole);
 }
 
+static void refused_values(FtB_Block s)
+{
+    static const int64_t I[] = {0, 1, 2}, J[] = {1, 2, 0};
+    for (int e = 0; e < 3; e++)
+        for (int infinite = 0; infinite < 2; infinite++) {
+            double X[] = {1, 1, 1};
+            char says[64];
+            FtB_Matrix A;
+            X[e] = infinite ? -(double)INFINITY : (double)NAN;
+            snprintf(says, sizeof says, "A(%d, %d) is %sn", e, (e + 1) % 3, infinite ? "-i" : "na");
+            assert_ok(FtB_Matrix_build(&A, FTB_FP64, 3, 3, 1, 3, I, J, X, FTB_DUP_SUM, NULL));
+            assert_fails(GrB_INVALID_VALUE, says,
+                         FtB_pagerank(s, A, FTB_PAGERANK(.kind = FTB_PAGERANK_NETWORKX)));
+            assert_ok(FtB_pagerank(s, A, NULL)); /* does not look at them */
+            FtB_Matrix_free(&A);
+        }
+}
+
 static void refused_start(FtB_Matrix A, FtB_Block s, FtB_Block two)
 {
     FtB_Block from;
@@ -473,6 +491,7 @@ static void refused(void **state)
                  FtB_pagerank(s, A, FTB_PAGERANK(.kind = FTB_PAGERANK_LDBC, .tolerance = 0.5)));
     refused_teleport(A, s);
     refused_start(A, s, d);
+    refused_values(s);
     FtB_Block_free(&d);
     FtB_Block_free(&s);
     FtB_Block_free(&i);

@@ -89,8 +89,9 @@ typedef struct FtB_Pagerank_options {
  * after the other.
  *  @param ranks n x k, FP32 or FP64: k is 1, or as many as the options have sources, or columns of teleport.
  *  @param A n x n of width <= 1, where (i, j) is a link from i to j. @param options NULL for the defaults.
- *  @return as FtB_run; GrB_INDEX_OUT_OF_BOUNDS of a source; GrB_NO_VALUE where the rounds were over before
- * the changes were small enough: ranks are those of the last. */
+ *  @return as FtB_run; GrB_INDEX_OUT_OF_BOUNDS of a source; GrB_INVALID_VALUE, too, of a value that is not
+ * finite where values count; GrB_NO_VALUE where the rounds were over before the changes were small enough:
+ * ranks are those of the last. */
 GrB_Info FtB_pagerank(FtB_Block ranks, FtB_Matrix A, const FtB_Pagerank_options *options);
 
 /* ----------------------------------------------------------------------------------- a graph's shape

@@ -4,7 +4,9 @@
 #include "vertex/pagerank.h"
 
 #include "core/buffer.h"
+#include "core/hypersparse.h"
 #include "core/options.h"
+#include "io/input.h"
 #include "ops/block/block_map.h"
 
 #include <math.h>
@@ -74,6 +76,21 @@ static GrB_Info sum_columns(double *sums, FtB_Block X, const char *what, double 
             sums[c] += x;
         }
     return GrB_SUCCESS;
+}
+
+/* Of what somebody's links are worth no share can be given, if one is not finite. */
+static GrB_Info check_values(FtB_Matrix A)
+{
+    if (!A->values || !ftb_type_float(A->type))
+        return GrB_SUCCESS;
+    const GrB_Info info = ftb_buffer_ask(A->values, FTB_READ);
+    const int64_t at =
+        info == GrB_SUCCESS ? ftb_find_not_finite(A->ctx, ftb_values(A), A->type, A->pattern->nvals) : -1;
+    if (at < 0)
+        return info;
+    return ftb_fail(GrB_INVALID_VALUE, "A(%lld, %lld) is %g; expected a finite number",
+                    (long long)ftb_row_of_entry(A->pattern, at), (long long)ftb_col(A->pattern, at),
+                    ftb_get_real(ftb_values(A), A->type, at));
 }
 
 /* ---- to whom surfers come back */
@@ -281,6 +298,8 @@ GrB_Info FtB_pagerank(FtB_Block ranks, FtB_Matrix A, const FtB_Pagerank_options 
     if (A->width > 1)
         FTB_CHECK(ftb_fail(GrB_DIMENSION_MISMATCH, "A has %lld values per entry; expected 1 or none",
                            (long long)A->width));
+    if (p.o.kind == FTB_PAGERANK_NETWORKX)
+        FTB_CHECK(check_values(A));
     if (p.n == 0 || p.k == 0)
         goto done;
     unit = ftb_new0(ranks->ctx, p.k, sizeof *unit);
