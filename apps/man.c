@@ -77,7 +77,7 @@ static void exit_status(FILE *out)
         {"1", "The work failed, or \\-\\-check found a difference."},
         {"2", "Wrong usage: an unknown option, weight or column."},
         {"3", "The input cannot be read or is wrong; the message has file, line and column."},
-        {"4", "The memory limit is too small; the message has the least that would do."},
+        {"4", "The memory limit is too small; the message has one that would do, or what was lacking."},
         {"5", "The output cannot be written."},
         {"130", "Interrupted (SIGINT); 143 after SIGTERM. The output is then as it was before."},
     };

@@ -83,8 +83,8 @@ static const option common_options[] = {
      .offset = offsetof(common_values, memory_limit),
      .argument = "SIZE",
      .help = "Hold no more than SIZE of memory, such as 2G, 512M (powers of 1024) or 50% of this machine's "
-             "memory. Work is cut into pieces that fit; a limit that cannot be met is refused before the "
-             "work starts. Default: none."},
+             "memory. Work is cut into pieces that fit; a limit that `project` or `run` cannot meet is "
+             "refused before the work starts. Default: none."},
     {.name = "tmpdir",
      .kind = OPTION_DIRECTORY,
      .offset = offsetof(common_values, tmpdir),
