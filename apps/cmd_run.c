@@ -333,7 +333,7 @@ static int check_sources(run_work *w)
     const char *text = w->values->sources;
     if (is_list(text))
         return parse_sources(w);
-    if (text[strspn(text, "-+.,0123456789")] == '\0' && access(text, F_OK) != 0)
+    if (strcmp(text, "-") != 0 && text[strspn(text, "-+.,0123456789")] == '\0' && access(text, F_OK) != 0)
         return app_fail(APP_USAGE, "--sources: '%s' is no list of numbers such as 7,12, and no file", text);
     return files_check_input("sources", text);
 }

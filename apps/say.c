@@ -154,8 +154,15 @@ static const char *put_words(FILE *out, const char *p)
             fputs(rows[r][1], out);
             return p + strlen(rows[r][0]);
         }
-    if (strncmp(p, field, strlen(field)) == 0)
-        return put_option(out, p + strlen(field));
+    if (strncmp(p, field, strlen(field)) == 0) {
+        static const char *const fields[] = {"columns", "header",     "delimiter", "type",
+                                             "format",  "duplicates", "adjacency", "plan"};
+        const char *name = p + strlen(field);
+        for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) /* else it is a file's name */
+            if (strncmp(name, fields[f], strlen(fields[f])) == 0 &&
+                !isalnum((unsigned char)name[strlen(fields[f])]))
+                return put_option(out, name);
+    }
     if (strncmp(p, sampler, strlen(sampler)) != 0)
         return p;
     fputs("--sampler ", out);

@@ -48,6 +48,11 @@ says "--from: nan.mtx: the rank of vertex 4 is nan; expected a finite number"
 printf '%%%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 1\n3 1 nan\n' >holes.mtx
 run 3 run pagerank holes.mtx --definition networkx
 says "holes.mtx: the entry of 3 and 1 is nan; expected a finite number"
+cp h.mtx options.mtx
+run 4 run pagerank options.mtx --memory-limit 100
+holds err "options.mtx"
+echo 1 >from.txt
+"$FEATBLAS_COMMAND" run bfs --sources - h.mtx -o levels.tsv <from.txt 2>err || fail "sources from standard input: $(cat err)"
 run 2 run pagerank h.mtx --definition ldbc --from r.npy
 says "--from: the ranks of ldbc begin as all alike"
 # However large the ranks are that are begun with, and whatever their signs.

@@ -9,6 +9,8 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define MB (INT64_C(1) << 20)
 
@@ -145,6 +147,33 @@ static void asked_for(void **state)
     FtB_Context_free(&ctx);
     assert_int_equal(live_allocations(), before);
     FtB_set_allocator(NULL, NULL, NULL);
+}
+
+/* In a fork what the parent keeps is nobody's: it does not count, and who asks for more does not wait. */
+static void forked(void **state)
+{
+    (void)state;
+    FtB_Context ctx;
+    int status;
+    assert_ok(FtB_Context_new(&ctx));
+    assert_ok(FtB_Context_set_memory_limit(ctx, 8 * MB));
+    assert_ok(FtB_Context_set_reuse(ctx, true));
+    ftb_delete(ftb_new(ctx, 5 * MB, 1));
+    pthread_mutex_lock(&ctx->spare_lock); /* as a thread that is not there any more might hold it */
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        void *p = ftb_new(ctx, 6 * MB, 1);
+        bool ok = p && FtB_Context_set_reuse(ctx, false) == GrB_SUCCESS &&
+                  FtB_Context_set_reuse(ctx, true) == GrB_SUCCESS;
+        ok = ok && !ftb_new(ctx, 3 * MB, 1);
+        ftb_delete(p);
+        _exit(!ok);
+    }
+    pthread_mutex_unlock(&ctx->spare_lock);
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    assert_int_equal(status, 0);
+    FtB_Context_free(&ctx);
 }
 
 /* What is kept is a quarter of what was in use at most, and no reason for a limit to be met: the longest
@@ -360,6 +389,7 @@ int main(void)
         cmocka_unit_test(best_of_all),
         cmocka_unit_test(only_while_wanted),
         cmocka_unit_test(asked_for),
+        cmocka_unit_test(forked),
         cmocka_unit_test(gives_way),
         cmocka_unit_test(rounds),
         cmocka_unit_test(failing_allocation),

@@ -300,6 +300,45 @@ static void wrong_tuples(void **state)
 
 /* ---- failing allocations */
 
+/* What is held beside counts in the result's context, whoever is engaged. */
+static void whose_memory(void **state)
+{
+    (void)state;
+    enum { SIDE = 200000, COUNT = 3000, K = 32 };
+    static int64_t I[COUNT], J[COUNT];
+    FtB_Context ctx;
+    FtB_Matrix A, S;
+    FtB_Block X, C, y;
+    int64_t before, after;
+    for (int e = 0; e < COUNT; e++) {
+        I[e] = e * 64;
+        J[e] = (e * 19) % SIDE;
+    }
+    assert_ok(FtB_Context_new(&ctx));
+    assert_ok(FtB_Context_engage(ctx));
+    assert_ok(FtB_Matrix_build(&A, FTB_FP64, SIDE, SIDE, 0, COUNT, I, J, NULL, FTB_DUP_FIRST, NULL));
+    assert_true(A->pattern->listed);
+    assert_ok(FtB_Matrix_new(&S, FTB_FP64, SIDE, SIDE, 1));
+    assert_ok(FtB_Block_new(&X, SIDE, K, FTB_FP64));
+    assert_ok(FtB_Block_new(&C, SIDE, K, FTB_FP64));
+    assert_ok(FtB_Block_new(&y, SIDE, 1, FTB_FP64));
+    assert_ok(FtB_Context_engage(NULL));
+    assert_ok(FtB_Context_memory(NULL, NULL, &before));
+    assert_ok(FtB_mxm(C, NULL, NULL, "plus : src", A, X, NULL));
+    assert_ok(FtB_mxm(C, NULL, "x + y", "plus : src", A, X, NULL));
+    assert_ok(FtB_reduce(y, NULL, NULL, "plus", A, NULL));
+    assert_ok(FtB_reduce(y, NULL, "x + y", "plus", A, NULL));
+    assert_ok(FtB_mxm(S, A, NULL, "plus : dot(src, dst)", X, X, FTB_DESC_ST1));
+    assert_ok(FtB_Context_memory(NULL, NULL, &after));
+    assert_true(after - before < 65536);
+    FtB_Block_free(&X);
+    FtB_Block_free(&C);
+    FtB_Block_free(&y);
+    FtB_Matrix_free(&A);
+    FtB_Matrix_free(&S);
+    FtB_Context_free(&ctx);
+}
+
 static GrB_Info call_all(void *arg)
 {
     const int64_t I[] = {N - 1, 5, N - 1, 70}, J[] = {1, 5, 5, N - 1};
@@ -355,6 +394,7 @@ int main(void)
         cmocka_unit_test(bound_blocks),
         cmocka_unit_test(plans_say_so),
         cmocka_unit_test(wrong_tuples),
+        cmocka_unit_test(whose_memory),
         cmocka_unit_test(failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

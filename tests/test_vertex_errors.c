@@ -6,6 +6,7 @@
 #include "support/fail_alloc.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* ---- texts */
 
@@ -379,6 +380,87 @@ static GrB_Info run_urgent(void *arg)
     return worst;
 }
 
+/* A search that does with some memory does with more. */
+static void memory_limits(void **state)
+{
+    (void)state;
+    enum { N = 20000, K = 16 };
+    FtB_Context ctx;
+    FtB_Matrix A;
+    FtB_Block levels;
+    int64_t *I = malloc(sizeof *I * 4 * N), *J = malloc(sizeof *J * 4 * N), sources[K], now;
+    bool did = false;
+    assert_ok(FtB_Context_new(&ctx));
+    assert_ok(FtB_Context_engage(ctx));
+    for (int64_t e = 0; e < 4 * N; e++) {
+        I[e] = e % N;
+        J[e] = (e * 1237 + e / N * 17) % N;
+    }
+    for (int k = 0; k < K; k++)
+        sources[k] = 31 * k;
+    assert_ok(FtB_Matrix_build(&A, FTB_FP64, N, N, 0, 4 * N, I, J, NULL, FTB_DUP_FIRST, NULL));
+    assert_ok(FtB_Block_new(&levels, N, K, FTB_INT32));
+    assert_ok(FtB_bfs(levels, NULL, A, sources, K, NULL));
+    assert_ok(FtB_Context_memory(NULL, &now, NULL));
+    for (int64_t more = 0; more < 120 * N; more += 6 * N) {
+        assert_ok(FtB_Context_set_memory_limit(NULL, now + more + 1));
+        const GrB_Info info = FtB_bfs(levels, NULL, A, sources, K, NULL);
+        if (info != GrB_SUCCESS && (did || info != FTB_LIMIT))
+            fail_msg("%lld bytes a vertex: %s", (long long)(more / N), FtB_error());
+        did = did || info == GrB_SUCCESS;
+    }
+    assert_true(did);
+    FtB_Block_free(&levels);
+    FtB_Matrix_free(&A);
+    FtB_Context_free(&ctx);
+    free(I);
+    free(J);
+}
+
+static bool stop(double done, double total, const char *what, void *arg)
+{
+    (void)done, (void)total, (void)what, (void)arg;
+    return false;
+}
+
+/* Columns that were not searched from when it ended are as before the first superstep. */
+static void cancelled_before_the_last(void **state)
+{
+    (void)state;
+    enum { N = 2500, K = 66 };
+    FtB_Matrix A;
+    FtB_Block levels, parents;
+    int64_t *I = malloc(sizeof *I * N), *J = malloc(sizeof *J * N), sources[K];
+    int32_t *level;
+    int64_t *parent;
+    for (int64_t v = 0; v < N; v++) {
+        I[v] = v;
+        J[v] = (v + 1) % N;
+    }
+    for (int k = 0; k < K; k++)
+        sources[k] = 31 * k;
+    assert_ok(FtB_Matrix_build(&A, FTB_FP64, N, N, 0, N, I, J, NULL, FTB_DUP_FIRST, NULL));
+    assert_ok(FtB_Block_new(&levels, N, K, FTB_INT32));
+    assert_ok(FtB_Block_new(&parents, N, K, FTB_INT64));
+    assert_ok(FtB_Block_shape(levels, NULL, NULL, NULL, NULL, (void **)&level));
+    assert_ok(FtB_Block_shape(parents, NULL, NULL, NULL, NULL, (void **)&parent));
+    memset(level, 0x55, sizeof *level * N * K);
+    memset(parent, 0x55, sizeof *parent * N * K);
+    assert_ok(FtB_Context_progress(NULL, stop, NULL));
+    assert_int_equal(FtB_bfs(levels, parents, A, sources, K, NULL), FTB_CANCELLED);
+    assert_ok(FtB_Context_progress(NULL, NULL, NULL));
+    for (int64_t v = 0; v < N; v++)
+        for (int64_t k = K - 2; k < K; k++) {
+            assert_int_equal(level[v * K + k], v == sources[k] ? 0 : -1);
+            assert_int_equal(parent[v * K + k], v == sources[k] ? v : -1);
+        }
+    FtB_Block_free(&levels);
+    FtB_Block_free(&parents);
+    FtB_Matrix_free(&A);
+    free(I);
+    free(J);
+}
+
 static void allocations(void **state)
 {
     (void)state;
@@ -394,9 +476,11 @@ static void allocations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(texts),         cmocka_unit_test(programs),
-                                       cmocka_unit_test(names),         cmocka_unit_test(names_of_settled),
-                                       cmocka_unit_test(shared_states), cmocka_unit_test(states),
-                                       cmocka_unit_test(allocations)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts),         cmocka_unit_test(programs),
+        cmocka_unit_test(names),         cmocka_unit_test(names_of_settled),
+        cmocka_unit_test(shared_states), cmocka_unit_test(states),
+        cmocka_unit_test(memory_limits), cmocka_unit_test(cancelled_before_the_last),
+        cmocka_unit_test(allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

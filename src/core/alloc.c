@@ -95,7 +95,9 @@ bool ftb_count(FtB_Context ctx, int64_t bytes)
         ctx = ftb_context();
     ftb_spare_room(ctx, bytes);
     int64_t now = atomic_fetch_add(&ctx->now, bytes) + bytes;
-    if (ctx->limit > 0 && now > ctx->limit) {
+    /* What is kept gives way, but in a fork, where nobody may touch it: there it does not count. */
+    if (ctx->limit > 0 && now > ctx->limit &&
+        (!ftb_forked() || now - atomic_load(&ctx->spare_bytes) > ctx->limit)) {
         atomic_fetch_sub(&ctx->now, bytes);
         char more[FTB_WORDS], sum[FTB_WORDS], limit[FTB_WORDS];
         failure = ftb_fail(FTB_LIMIT, "memory limit: %s more would make %s, the context's limit is %s",

@@ -59,6 +59,10 @@ static void free_list(FtB_Context ctx, ftb_spare *list)
 
 void ftb_spare_begin(FtB_Context ctx)
 {
+    if (ftb_forked()) {
+        atomic_fetch_add(&ctx->spare_users, 1);
+        return;
+    }
     pthread_mutex_lock(&ctx->spare_lock);
     if (atomic_fetch_add(&ctx->spare_users, 1) == 0)
         atomic_store(&ctx->spare_most, 0);

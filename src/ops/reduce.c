@@ -71,8 +71,8 @@ static GrB_Info hold_rows(reduce_call *c)
     if (!rows || c->M || c->flags.complement || ftb_device(c->ctx))
         return ftb_pattern_all_rows(c->A->pattern, "A");
     FTB_CHECK(ftb_matrix_rows(&c->held, c->A));
-    FTB_CHECK(c->accum ? ftb_block_pick(&c->listed, c->y, rows->numbers, rows->nrows, "y")
-                       : FtB_Block_new(&c->listed, rows->nrows, c->ncols, c->y->type));
+    FTB_CHECK(c->accum ? ftb_block_pick(&c->listed, c->ctx, c->y, rows->numbers, rows->nrows, "y")
+                       : ftb_block_like(&c->listed, c->ctx, c->y, rows->nrows, c->ncols));
     c->A = c->held;
     c->whole = c->y;
     c->y = c->listed;

@@ -111,8 +111,8 @@ static GrB_Info hold_rows(sddmm_call *c)
     if (!c->p->listed || ftb_device(c->ctx))
         return ftb_pattern_all_rows(c->p, "M");
     FTB_CHECK(ftb_pattern_both(c->p->listed, &c->p));
-    FTB_CHECK(ftb_block_pick(&c->held[0], c->A, c->p->numbers, c->p->nrows, "A"));
-    FTB_CHECK(ftb_block_pick(&c->held[1], c->B, c->p->columns, c->p->ncols, "B"));
+    FTB_CHECK(ftb_block_pick(&c->held[0], c->ctx, c->A, c->p->numbers, c->p->nrows, "A"));
+    FTB_CHECK(ftb_block_pick(&c->held[1], c->ctx, c->B, c->p->columns, c->p->ncols, "B"));
     c->A = c->held[0];
     c->B = c->held[1];
 done:

@@ -87,11 +87,11 @@ static GrB_Info hold_rows(call *c)
     if (!c->p->listed || c->M || c->flags.complement || c->device || without_columns(c))
         return ftb_pattern_all_rows(c->p, c->flags.transpose0 ? "the transpose" : "A");
     FTB_CHECK(ftb_pattern_both(c->p->listed, &both));
-    FTB_CHECK(c->accum ? ftb_block_pick(&c->held[0], c->C, both->numbers, both->nrows, "C")
-                       : FtB_Block_new(&c->held[0], both->nrows, c->C->ncols, c->C->type));
+    FTB_CHECK(c->accum ? ftb_block_pick(&c->held[0], c->ctx, c->C, both->numbers, both->nrows, "C")
+                       : ftb_block_like(&c->held[0], c->ctx, c->C, both->nrows, c->C->ncols));
     if (c->E)
-        FTB_CHECK(FtB_Block_new(&c->held[1], both->nrows, c->E->ncols, c->E->type));
-    FTB_CHECK(ftb_block_pick(&c->held[2], c->B, both->columns, both->ncols, "B"));
+        FTB_CHECK(ftb_block_like(&c->held[1], c->ctx, c->E, both->nrows, c->E->ncols));
+    FTB_CHECK(ftb_block_pick(&c->held[2], c->ctx, c->B, both->columns, both->ncols, "B"));
     c->C = c->held[0];
     c->E = c->held[1];
     c->B = c->held[2];

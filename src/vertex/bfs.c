@@ -31,6 +31,15 @@ static const FtB_Program_texts with_parents = {.size = sizeof with_parents,
 
 enum { AT_ONCE = 64 }; /* columns, which are bits then */
 
+/* What columns are before the first superstep. */
+static GrB_Info begin(FtB_Block levels, FtB_Block parents, FtB_Ids from)
+{
+    GrB_Info info = ftb_set_sources(levels, -1, 0, false, from.at, from.count);
+    if (info == GrB_SUCCESS && parents)
+        info = ftb_set_sources(parents, -1, 0, true, from.at, from.count);
+    return info;
+}
+
 /* Columns of o->start.count sources. What they are to begin with is written where the search does not itself.
  */
 static GrB_Info search(FtB_Block levels, FtB_Block parents, FtB_Program program, FtB_Matrix A,
@@ -41,14 +50,13 @@ static GrB_Info search(FtB_Block levels, FtB_Block parents, FtB_Program program,
     GrB_Info info = ftb_vertex_run_new(
         &run, program, A,
         parents ? FTB_STATE("level", levels, "parent", parents) : FTB_STATE("level", levels), o, "FtB_bfs");
-    if (info != GrB_SUCCESS)
+    if (info != GrB_SUCCESS) {
+        (void)begin(levels, parents, from);
         return info;
-    run->closed = true;
-    if (!ftb_vertex_begin_blank(run, from.at)) {
-        info = ftb_set_sources(levels, -1, 0, false, from.at, from.count);
-        if (info == GrB_SUCCESS && parents)
-            info = ftb_set_sources(parents, -1, 0, true, from.at, from.count);
     }
+    run->closed = true;
+    if (!ftb_vertex_begin_blank(run, from.at))
+        info = begin(levels, parents, from);
     if (info == GrB_SUCCESS)
         return ftb_vertex_run_to_end(run);
     FtB_Run_free(&run);
@@ -70,20 +78,34 @@ static GrB_Info search_some(FtB_Block levels, FtB_Block parents, int64_t first, 
     return info;
 }
 
+/* Columns that nobody has searched from are as before the first superstep. */
+static void begin_rest(FtB_Block levels, FtB_Block parents, FtB_Ids all, int64_t first)
+{
+    const FtB_Ids rest = {all.at + first, all.count - first};
+    FtB_Block some = NULL, theirs = NULL;
+    if (FtB_Block_columns(&some, levels, first, rest.count) == GrB_SUCCESS &&
+        (!parents || FtB_Block_columns(&theirs, parents, first, rest.count) == GrB_SUCCESS))
+        (void)begin(some, theirs, rest);
+    FtB_Block_free(&some);
+    FtB_Block_free(&theirs);
+}
+
 /* All of them, AT_ONCE columns after the other; supersteps are those of the longest run. */
 static GrB_Info search_all(FtB_Block levels, FtB_Block parents, FtB_Program program, FtB_Matrix A,
                            const FtB_Run_options *given)
 {
     const FtB_Ids all = given->start;
     FtB_Run_options o = *given;
-    int64_t taken = 0, most = 0;
+    int64_t taken = 0, most = 0, c = 0;
     GrB_Info info = GrB_SUCCESS;
     o.supersteps = &taken;
-    for (int64_t c = 0; c < all.count && info == GrB_SUCCESS; c += AT_ONCE) {
+    for (; c < all.count && info == GrB_SUCCESS; c += AT_ONCE) {
         o.start = (FtB_Ids){all.at + c, ftb_min(AT_ONCE, all.count - c)};
         info = search_some(levels, parents, c, program, A, &o);
         most = ftb_max(most, taken);
     }
+    if (c < all.count)
+        begin_rest(levels, parents, all, c);
     if (given->supersteps)
         *given->supersteps = most;
     return info;

@@ -17,8 +17,11 @@ bool ftb_vertex_bits_worth(const ftb_vertex_bits *b, const ftb_vertex_work *w)
     return w->fields[b->level].ncols >= (b->parent < 0 ? FROM_LEVELS : FROM_PARENTS);
 }
 
+/* Only where as much is left behind it: supersteps need room, too, and do without a log if they must. */
 static bool make_log(ftb_vertex_bits *b, const ftb_vertex_work *w, int64_t first)
 {
+    if (ftb_memory_left(w->ctx) / 2 < w->n * (int64_t)sizeof *b->log)
+        return false;
     b->log = ftb_new0(w->ctx, w->n, sizeof *b->log);
     b->logged = 0;
     b->first = first;

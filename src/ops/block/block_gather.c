@@ -193,16 +193,23 @@ done:
 
 /* ---- rows that a matrix lists */
 
-GrB_Info ftb_block_pick(FtB_Block *Y, FtB_Block X, const int64_t *numbers, int64_t count, const char *name)
+GrB_Info ftb_block_like(FtB_Block *Y, FtB_Context ctx, FtB_Block like, int64_t count, int64_t ncols)
+{
+    return ftb_block_view(Y, ctx, like->type, count, ncols, ncols,
+                          ftb_buffer_new(ctx, count * ncols, FtB_Type_size(like->type)));
+}
+
+GrB_Info ftb_block_pick(FtB_Block *Y, FtB_Context ctx, FtB_Block X, const int64_t *numbers, int64_t count,
+                        const char *name)
 {
     GrB_Info info = ftb_buffer_ask_as(X->owner, FTB_READ, name);
     *Y = NULL;
     if (info == GrB_SUCCESS)
-        info = FtB_Block_new(Y, count, X->ncols, X->type);
+        info = ftb_block_like(Y, ctx, X, count, X->ncols);
     if (info != GrB_SUCCESS)
         return info;
     (*Y)->heads = X->heads;
-    return ftb_gather_run(&(ftb_gather_product){.ctx = (*Y)->ctx,
+    return ftb_gather_run(&(ftb_gather_product){.ctx = ctx,
                                                 .rows = numbers,
                                                 .count = count,
                                                 .ncols = X->ncols,

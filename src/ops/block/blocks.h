@@ -22,8 +22,11 @@ GrB_Info ftb_block_rows(int64_t **rows, int64_t *count, FtB_Block M, const ftb_f
  * x NULL: p->value. Of *p, ldx, value and add are the caller's, and so is y's version on the host (watch.h).
  * (block_write.c) */
 GrB_Info ftb_block_put(ftb_copy_product *p, FtB_Block y, FtB_Block x);
+/* *Y: as many rows of `like`'s type, of 0s, of the context of the call that they are for. */
+GrB_Info ftb_block_like(FtB_Block *Y, FtB_Context ctx, FtB_Block like, int64_t count, int64_t ncols);
 /* *Y: X's rows of those numbers, new, packed; X is asked for on the host, as `name`. */
-GrB_Info ftb_block_pick(FtB_Block *Y, FtB_Block X, const int64_t *numbers, int64_t count, const char *name);
+GrB_Info ftb_block_pick(FtB_Block *Y, FtB_Context ctx, FtB_Block X, const int64_t *numbers, int64_t count,
+                        const char *name);
 /* The reverse: Y's rows of those numbers become X's, of the same type, and with `fill` all others that. Fails
  * only where Y cannot be brought to the host. */
 GrB_Info ftb_block_put_back(FtB_Block Y, FtB_Block X, const int64_t *numbers, const double *fill,
