@@ -154,7 +154,7 @@ static void forked(void **state)
 {
     (void)state;
     FtB_Context ctx;
-    int status;
+    int status = -1;
     assert_ok(FtB_Context_new(&ctx));
     assert_ok(FtB_Context_set_memory_limit(ctx, 8 * MB));
     assert_ok(FtB_Context_set_reuse(ctx, true));
