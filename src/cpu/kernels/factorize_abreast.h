@@ -119,7 +119,7 @@ FTB_INLINE void eliminate_abreast(const abreast *a, int64_t j, int64_t last, int
 FTB_INLINE int64_t solve_abreast(const abreast *a, int64_t count, int64_t nfactors)
 {
     const part none = part_all(0), most = part_all(FTB_REAL_SIZE == 4 ? (real)3e38F : (real)1e308);
-    __typeof__(none < none) good = none == none;
+    __typeof__(none < most) good = none < most; /* all lanes */
     for (int64_t i = 0; i < nfactors; i += FEW) {
         const int64_t last = ftb_min(i + FEW, nfactors);
         int64_t c = i;
