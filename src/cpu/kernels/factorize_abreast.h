@@ -18,20 +18,29 @@ typedef struct abreast {
 
 /* ---- values of a row to lanes */
 
-#if FTB_VECTOR_BYTES == 64 && FTB_REAL_SIZE == 4
-#define FIRST_OF_BOTH(x, y)                                                                                  \
-    __builtin_shufflevector(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-#define LAST_OF_BOTH(x, y)                                                                                   \
-    __builtin_shufflevector(x, y, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
-#elif FTB_VECTOR_BYTES / FTB_REAL_SIZE == 8
-#define FIRST_OF_BOTH(x, y) __builtin_shufflevector(x, y, 0, 8, 1, 9, 2, 10, 3, 11)
-#define LAST_OF_BOTH(x, y) __builtin_shufflevector(x, y, 4, 12, 5, 13, 6, 14, 7, 15)
-#elif FTB_VECTOR_BYTES / FTB_REAL_SIZE == 4
-#define FIRST_OF_BOTH(x, y) __builtin_shufflevector(x, y, 0, 4, 1, 5)
-#define LAST_OF_BOTH(x, y) __builtin_shufflevector(x, y, 2, 6, 3, 7)
+#if defined(__clang__) || __GNUC__ >= 12
+#define SHUFFLED(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
 #else
-#define FIRST_OF_BOTH(x, y) __builtin_shufflevector(x, y, 0, 2)
-#define LAST_OF_BOTH(x, y) __builtin_shufflevector(x, y, 1, 3)
+#if FTB_REAL_SIZE == 4
+typedef int32_t lane_numbers __attribute__((vector_size(FTB_VECTOR_BYTES)));
+#else
+typedef int64_t lane_numbers __attribute__((vector_size(FTB_VECTOR_BYTES)));
+#endif
+#define SHUFFLED(x, y, ...) __builtin_shuffle(x, y, (lane_numbers){__VA_ARGS__})
+#endif
+
+#if FTB_VECTOR_BYTES == 64 && FTB_REAL_SIZE == 4
+#define FIRST_OF_BOTH(x, y) SHUFFLED(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#define LAST_OF_BOTH(x, y) SHUFFLED(x, y, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#elif FTB_VECTOR_BYTES / FTB_REAL_SIZE == 8
+#define FIRST_OF_BOTH(x, y) SHUFFLED(x, y, 0, 8, 1, 9, 2, 10, 3, 11)
+#define LAST_OF_BOTH(x, y) SHUFFLED(x, y, 4, 12, 5, 13, 6, 14, 7, 15)
+#elif FTB_VECTOR_BYTES / FTB_REAL_SIZE == 4
+#define FIRST_OF_BOTH(x, y) SHUFFLED(x, y, 0, 4, 1, 5)
+#define LAST_OF_BOTH(x, y) SHUFFLED(x, y, 2, 6, 3, 7)
+#else
+#define FIRST_OF_BOTH(x, y) SHUFFLED(x, y, 0, 2)
+#define LAST_OF_BOTH(x, y) SHUFFLED(x, y, 1, 3)
 #endif
 
 /* Lane l of vector r becomes lane r of vector l: in each step the number of a vector and of a lane, written
