@@ -60,13 +60,12 @@ gpu() { # the programs that measure a GPU: kernels on the CPU, graphs beside our
     # What the emulator runs is CUDA; of kernels, a library has code with it, which the driver that does not exist takes.
     git ls-files 'tests/cases/simt/*.cu' | xargs -P "$jobs" -I{} sh -c \
         'nvcc -std=c++17 -arch=compute_90 -Werror all-warnings -I. --ptx -o "build/gpu/$(basename {} .cu).ptx" {}'
-    # build/release with kernels in the library, of one generation and as a text for others, and then without them again.
+    # build/release with kernels in the library, and then without them again.
     local log=build/release/images.log
-    { cmake --preset release -DFEATBLAS_CUDA=ON "-DFEATBLAS_CUDA_TARGETS=sm_90;compute_90" &&
+    { cmake --preset release -DFEATBLAS_CUDA=ON &&
         cmake --build build/release -j "$jobs" --target featblas_command fake_cusparse "${with_images[@]}"; } > $log ||
         { tail -60 $log; return 1; }
     ctest --test-dir build/release --output-on-failure -j "$jobs" --no-tests=error -R "^($(IFS='|' && echo "${with_images[*]}")|test_cli_devices)\$"
-    cmake --preset release -UFEATBLAS_CUDA_TARGETS > $log
     build release featblas_command
 }
 asan() { # tests under the address and undefined-behaviour sanitizers, of half the random cases and failing allocations; what docs
