@@ -126,7 +126,7 @@ static GrB_Info add_operand(sddmm_call *c, const char *name, ftb_side side, FtB_
     FtB_Block zeros = NULL;
     if (X->ncols > 0)
         return ftb_message_block(&c->message, name, side, X, X->heads);
-    GrB_Info info = FtB_Block_new(&zeros, X->nrows, X->heads, X->type);
+    GrB_Info info = ftb_block_like(&zeros, c->ctx, X, X->nrows, X->heads);
     if (info == GrB_SUCCESS)
         info = ftb_message_block(&c->message, name, side, zeros, X->heads);
     FtB_Block_free(&zeros);
